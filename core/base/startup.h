@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+namespace tw {
+
+/// First statement of both mains, before any thread and before any QObject. Keeps large blocks in
+/// the process (glibc would hand them back at every training step) and, unless the user set
+/// OMP_WAIT_POLICY, re-executes the program once with OMP_WAIT_POLICY=passive, because libgomp
+/// reads its variables when it is loaded. A private variable marks the second start.
+void prepareProcess(char **argv);
+/// The allocator part alone (tests): M_MMAP_MAX 0, M_TRIM_THRESHOLD, M_TOP_PAD 64 MiB, M_ARENA_MAX 1.
+void configureAllocator();
+/// malloc_trim at the end of a job.
+void returnFreeMemory();
+/// Right after the application object: LC_NUMERIC is C, whatever the user's language.
+void useCNumbers();
+
+} // namespace tw

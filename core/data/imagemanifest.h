@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/paths.h"
+#include "core/base/result.h"
+#include "core/data/transforms.h"
+
+#include <QByteArray>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tw {
+
+/// What an ImageDirectory wire carries: images referenced in place + the full list of categories.
+/// Packed (one byte pool for paths); immutable once shared. Category -1: none.
+class ImageManifest
+{
+public:
+    enum class Storage { Files, Idx, Zip, Tar };
+
+    Storage storage = Storage::Files;
+    fs::path root;                            ///< folder, or the IDX images file, or the archive
+    std::vector<std::string> categories;      ///< bytes of the names, class-id order
+    std::optional<TransformList> transforms;  ///< attached list; none after Convert and Split
+    bool transformsForTraining = false;
+    std::string fingerprint;                  ///< hash over sorted (path, size, mtime_ns, category)
+
+    std::size_t size() const { return m_categories.size(); }
+    void reserve(std::size_t images, std::size_t pathBytes);
+    /// `path` relative to root ("<index>" for IDX).
+    void add(std::string_view path, int category, std::int64_t bytes, std::int64_t mtimeNs);
+    std::string_view path(std::size_t i) const;
+    int category(std::size_t i) const { return m_categories[i]; }
+    std::int64_t bytes(std::size_t i) const { return m_bytes[i]; }
+    std::int64_t mtimeNs(std::size_t i) const { return m_mtimes[i]; }
+    /// For messages and tables: root/path, or "images-file#index".
+    std::string displayName(std::size_t i) const;
+    std::vector<std::int64_t> counts() const;  ///< per category
+    bool isLabelled() const;                   ///< every image has a category, at least one image
+    /// Same root and categories, only these images, in this order.
+    ImageManifest subset(const std::vector<std::uint32_t> &indices) const;
+    void computeFingerprint();
+
+    /// image_directory.json + images.jsonl. FailedToWriteOutputsError.
+    Result<void> write(const fs::path &folder) const;
+    /// InvalidDatasetError naming file and line.
+    static Result<ImageManifest> read(const fs::path &folder);
+
+private:
+    std::string m_pool;
+    std::vector<std::uint64_t> m_offsets;      ///< start of each path in the pool
+    std::vector<std::int32_t> m_categories;
+    std::vector<std::int64_t> m_bytes;
+    std::vector<std::int64_t> m_mtimes;
+};
+using ManifestPtr = std::shared_ptr<const ImageManifest>;
+
+} // namespace tw

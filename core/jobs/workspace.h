@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/paths.h"
+#include "core/base/result.h"
+#include "core/jobs/jobstate.h"
+#include "core/metrics/metricpoint.h"
+
+#include <QJsonObject>
+#include <QList>
+#include <QMap>
+#include <QString>
+
+#include <memory>
+#include <optional>
+
+namespace tw {
+
+struct NodeRecord
+{
+    QString id;
+    QString component;
+    NodeState state = NodeState::NotStarted;
+    qint64 startedMs = 0;        ///< UTC milliseconds, 0: not yet
+    qint64 finishedMs = 0;
+    QString stopped;             ///< "user", "patience", … when it ended early
+    QString reusedFrom;          ///< job id
+    QString key;                 ///< node key, hex
+    QJsonObject results;         ///< RunContext::result()
+    std::optional<Error> error;
+};
+
+struct JobRecord
+{
+    QString id;
+    QString experiment, name, description;
+    QMap<QString, QString> tags;
+    JobState state = JobState::NotStarted;
+    qint64 createdMs = 0, startedMs = 0, finishedMs = 0;
+    std::optional<Error> error;
+    QList<NodeRecord> nodes;     ///< plan order
+};
+
+struct SeriesSummary
+{
+    QString node, series;
+    int rank = 0;
+    double last = 0, best = 0;   ///< best: highest for *_top1/_top5, lowest for *_loss, else last
+    qint64 lastStep = 0, bestStep = 0;
+};
+
+/// A workspace folder: studio.db (SQLite, WAL), jobs/, cache/. Any thread (one connection a thread).
+/// The runner of a job holds a flock on jobs/<id>/run.lock: a running state with a free lock reads
+/// as Interrupted, and nothing else decides that.
+class Workspace
+{
+public:
+    /// The platform's data folder ("…/share/trainwright").
+    static fs::path defaultFolder();
+    /// Makes what is missing. InvalidWorkspaceError: not a folder, read-only, locked, newer version.
+    static Result<std::unique_ptr<Workspace>> open(const fs::path &folder);
+    ~Workspace();
+
+    const fs::path &folder() const;
+    fs::path jobFolder(const QString &job) const;
+    fs::path nodeFolder(const QString &job, const QString &node) const;
+    fs::path outputFolder(const QString &job, const QString &node, const QString &port) const;
+    fs::path cacheFolder() const;
+
+    Result<void> insertJob(const JobRecord &job);
+    Result<void> setJobState(const QString &job, JobState state);
+    Result<void> setJobError(const QString &job, const Error &error);
+    Result<void> updateNode(const QString &job, const NodeRecord &node);
+    Result<void> updateSeries(const QString &job, const QList<SeriesSummary> &series);
+
+    /// Newest first. States of jobs whose runner died are Interrupted (nodes too).
+    Result<QList<JobRecord>> jobs() const;
+    Result<JobRecord> job(const QString &id) const;
+    Result<QList<SeriesSummary>> series(const QString &job) const;
+    /// Removes row and folder; InvalidWorkspaceError while it runs.
+    Result<void> deleteJob(const QString &id);
+
+    /// A Completed, not early-stopped node with this key whose outputs are all there.
+    std::optional<std::pair<QString, QString>> findReusable(const QString &nodeKey) const;
+
+private:
+    explicit Workspace(fs::path folder);
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace tw

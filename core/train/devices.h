@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+
+#include <QList>
+#include <QString>
+
+namespace tw {
+
+struct DeviceInfo
+{
+    QString id;            ///< cpu, cuda:0, …
+    QString name;
+    qint64 memoryBytes = 0;
+    int threads = 0;       ///< cpu only
+};
+
+/// Opens libtorch_cuda by absolute path where an NVIDIA driver is present. Must run before the first
+/// torch call of any kind; cheap and harmless elsewhere. Thread-safe, once.
+void openCudaLibrary();
+QList<DeviceInfo> devices();
+/// "auto" → the first cuda device or cpu. DeviceUnavailableError naming what exists.
+Result<QString> resolveDevice(const QString &id);
+/// A small sum on the device, checked. DeviceUnavailableError.
+Result<void> testDevice(const QString &id);
+QString libtorchVersion();
+/// What environment.json says of LibTorch (build, threads, CPU capability).
+QString libtorchDetails();
+
+} // namespace tw
