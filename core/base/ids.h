@@ -10,7 +10,7 @@ namespace tw {
 bool isNodeId(const QString &text);
 /// Kebab-case component id.
 bool isComponentId(const QString &text);
-/// Last word of the component id and the first free number from 1 ("split1").
+/// Last word of the component id and the first free number from 1: "train-pytorch-model" gives "model1".
 QString newNodeId(const QString &componentId, const QSet<QString> &taken);
 /// YYYYMMDD-HHMMSS-xxxx (UTC and four hex digits).
 QString newJobId();
