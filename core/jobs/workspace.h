@@ -10,6 +10,7 @@
 #include <QList>
 #include <QMap>
 #include <QString>
+#include <QStringList>
 
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ struct NodeRecord
     QString stopped;             ///< "user", "patience", … when it ended early
     QString reusedFrom;          ///< job id
     QString key;                 ///< node key, hex
+    QStringList outputs;         ///< ports whose folders were written, in the component's order
     QJsonObject results;         ///< RunContext::result()
     std::optional<Error> error;
 };
@@ -66,10 +68,14 @@ public:
     fs::path nodeFolder(const QString &job, const QString &node) const;
     fs::path outputFolder(const QString &job, const QString &node, const QString &port) const;
     fs::path cacheFolder() const;
+    /// jobs/<id>/run.lock, held by the runner.
+    fs::path lockFile(const QString &job) const;
 
     Result<void> insertJob(const JobRecord &job);
+    /// Also keeps the times: started at Preparing, finished at a final state. A final state stays.
     Result<void> setJobState(const QString &job, JobState state);
     Result<void> setJobError(const QString &job, const Error &error);
+    /// InvalidWorkspaceError when the job has no such node.
     Result<void> updateNode(const QString &job, const NodeRecord &node);
     Result<void> updateSeries(const QString &job, const QList<SeriesSummary> &series);
 
@@ -80,11 +86,14 @@ public:
     /// Removes row and folder; InvalidWorkspaceError while it runs.
     Result<void> deleteJob(const QString &id);
 
-    /// A Completed, not early-stopped node with this key whose outputs are all there.
+    /// A Completed (or itself Reused), not early-stopped node with this key whose outputs are all
+    /// there: job and node id, the newest first.
     std::optional<std::pair<QString, QString>> findReusable(const QString &nodeKey) const;
 
 private:
     explicit Workspace(fs::path folder);
+    Result<void> tidyInterrupted();
+    Result<void> settle(JobRecord *job) const;
     struct Private;
     std::unique_ptr<Private> d;
 };
