@@ -7,6 +7,7 @@
 #include <QList>
 #include <QMap>
 #include <QPointF>
+#include <QSet>
 #include <QString>
 
 namespace tw {
@@ -39,11 +40,13 @@ struct PortAddress
     }
 };
 
+/// A wire; its two ends are its identity, so `unknown` is left out of comparisons.
 struct PipelineConnection
 {
     PortAddress from;
     PortAddress to;
-    bool operator==(const PipelineConnection &) const = default;
+    QJsonObject unknown = {};     ///< keys this version does not know; kept on saving
+    bool operator==(const PipelineConnection &other) const { return from == other.from && to == other.to; }
 };
 
 /// A pipeline parameter sets one or more node parameters ("--set NAME=VALUE").
@@ -52,6 +55,7 @@ struct PipelineParameter
     QString id;
     QString label;
     QList<PortAddress> targets;   ///< node and parameter id
+    QJsonObject unknown = {};     ///< keys this version does not know; kept on saving
     bool operator==(const PipelineParameter &) const = default;
 };
 

@@ -55,7 +55,7 @@ Q_SIGNALS:
     void changed();
 
 private:
-    void afterChange();
+    void afterGraphChange();
 
     const ComponentRegistry &m_registry;
     Pipeline m_pipeline;

@@ -27,6 +27,9 @@ Result<void> savePipelineFile(const fs::path &file, const Pipeline &pipeline, co
 
 /// "--set NODE.PARAM=VALUE" or "--set PIPELINE_PARAM=VALUE". InvalidPipelineError or the
 /// parameter's own range error, with the offending text and, as a hint, the ids that exist.
+/// The pipeline is unchanged on an error.
 Result<void> applySetting(Pipeline &pipeline, const QString &assignment, const ComponentRegistry &registry);
+/// The same for the bytes of a command-line argument: a path need not be UTF-8.
+Result<void> applySettingBytes(Pipeline &pipeline, const QByteArray &assignment, const ComponentRegistry &registry);
 
 } // namespace tw
