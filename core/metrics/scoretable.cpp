@@ -170,8 +170,11 @@ Result<std::unique_ptr<ScoreTableWriter>> ScoreTableWriter::create(const fs::pat
     errno = 0;
     p.out.open(folder / "scored.csv", std::ios::binary | std::ios::trunc);
     std::string header;
-    for (const Column &column : p.columns)
-        header += (header.empty() ? "" : ",") + csvField(column.name);
+    for (const Column &column : p.columns) {
+        if (!header.empty())
+            header += ',';
+        header += csvField(column.name);
+    }
     p.out << header << "\r\n";
     if (!p.out)
         return writeError(folder / "scored.csv", errno);
