@@ -91,19 +91,19 @@ Result<void> PickleMachine::step(unsigned char opcode)
 Result<void> PickleMachine::stepNumber(unsigned char opcode)
 {
     if (opcode == 'N')
-        return push({.kind = Kind::None});
+        return push(PickleValue(Kind::None));
     if (opcode == 0x88 || opcode == 0x89)
-        return push({.kind = Kind::Bool, .integer = opcode == 0x88});
+        return push(PickleValue(Kind::Bool, opcode == 0x88));
     if (opcode == 0x8a)
         return readLong();
     if (opcode == 'G') {
         TW_ASSIGN(bits, little(8));
-        return push({.kind = Kind::Float, .real = std::bit_cast<double>(__builtin_bswap64(bits))});
+        return push(PickleValue(std::bit_cast<double>(__builtin_bswap64(bits))));
     }
     TW_ASSIGN(number, little(opcode == 'K' ? 1 : opcode == 'M' ? 2 : 4));
     const auto value = opcode == 'J' ? static_cast<std::int32_t>(static_cast<std::uint32_t>(number))
                                      : static_cast<std::int64_t>(number);
-    return push({.kind = Kind::Int, .integer = value});
+    return push(PickleValue(Kind::Int, value));
 }
 
 Result<void> PickleMachine::readLong()
@@ -114,15 +114,15 @@ Result<void> PickleMachine::readLong()
     TW_ASSIGN(number, little(static_cast<int>(length)));
     const int unusedBits = 64 - 8 * static_cast<int>(length);
     const std::int64_t value = length == 0 ? 0 : static_cast<std::int64_t>(number << unusedBits) >> unusedBits;
-    return push({.kind = Kind::Int, .integer = value});
+    return push(PickleValue(Kind::Int, value));
 }
 
 Result<void> PickleMachine::stepCollection(unsigned char opcode)
 {
     switch (opcode) {
-    case ')': return push({.kind = Kind::Tuple});
-    case ']': return push({.kind = Kind::List});
-    case '}': return push({.kind = Kind::Dict});
+    case ')': return push(PickleValue(Kind::Tuple));
+    case ']': return push(PickleValue(Kind::List));
+    case '}': return push(PickleValue(Kind::Dict));
     case 't': {
         TW_ASSIGN(from, popMark());
         return closeTuple(from);
@@ -186,7 +186,7 @@ Result<void> PickleMachine::readGlobal()
     // The two words are compared as they stand: a dot in the second never reaches an attribute.
     if (name.find('.') != std::string::npos || (!isCallable(full) && !isConstant(full)))
         return foreignObject(full);
-    return push({.kind = Kind::Name, .text = full});
+    return push(PickleValue(Kind::Name, full));
 }
 
 Result<void> PickleMachine::readText(unsigned char opcode)
@@ -196,12 +196,12 @@ Result<void> PickleMachine::readText(unsigned char opcode)
         return broken("a text is longer than the file");
     std::string text(reinterpret_cast<const char *>(m_bytes.data()) + m_at, length);
     m_at += length;
-    return push({.kind = Kind::Text, .text = std::move(text)});
+    return push(PickleValue(Kind::Text, std::move(text)));
 }
 
 Result<void> PickleMachine::closeTuple(std::size_t from)
 {
-    PickleValue tuple{.kind = Kind::Tuple};
+    PickleValue tuple(Kind::Tuple);
     tuple.items.assign(m_stack.begin() + static_cast<std::ptrdiff_t>(from), m_stack.end());
     m_stack.resize(from);
     return push(std::move(tuple));
@@ -235,9 +235,8 @@ Result<void> PickleMachine::reduce()
     TW_ASSIGN(callableId, pop());
     if (m_values[argumentsId].kind != Kind::Tuple || m_values[callableId].kind != Kind::Name)
         return broken("it calls something that is not a name");
-    const std::string name = m_values[callableId].text;
-    const std::vector<Id> arguments = m_values[argumentsId].items;
-    return callName(name, arguments);
+    // A deque's elements stay where they are while values are added.
+    return callName(m_values[callableId].text, m_values[argumentsId].items);
 }
 
 Result<void> PickleMachine::callName(const std::string &name, const std::vector<Id> &arguments)
@@ -245,12 +244,12 @@ Result<void> PickleMachine::callName(const std::string &name, const std::vector<
     if (name == "collections.OrderedDict") {
         if (!arguments.empty())
             return broken("an OrderedDict is made from arguments");
-        return push({.kind = Kind::Dict});
+        return push(PickleValue(Kind::Dict));
     }
     if (name == "torch._utils._rebuild_tensor_v2") {
         if (arguments.size() < 6 || m_values[arguments[0]].kind != Kind::Storage)
             return broken("a tensor lacks its storage");
-        return push({.kind = Kind::Tensor, .items = {arguments.begin(), arguments.begin() + 4}});
+        return push(PickleValue(Kind::Tensor, std::vector<Id>(arguments.begin(), arguments.begin() + 4)));
     }
     if (name == "torch._utils._rebuild_parameter") {
         if (arguments.empty() || m_values[arguments[0]].kind != Kind::Tensor)
@@ -259,7 +258,7 @@ Result<void> PickleMachine::callName(const std::string &name, const std::vector<
     }
     if (!isCallable(name))
         return broken("it calls a constant");
-    return push({.kind = Kind::Opaque, .text = name});
+    return push(PickleValue(Kind::Opaque, name));
 }
 
 /// State of an object: only a dictionary's own (state_dict's _metadata), which nothing here needs.
@@ -275,13 +274,13 @@ Result<void> PickleMachine::build()
 Result<void> PickleMachine::persistentId()
 {
     TW_ASSIGN(id, pop());
-    const std::vector<Id> items = m_values[id].items;
+    const std::vector<Id> &items = m_values[id].items;
     const bool shaped = m_values[id].kind == Kind::Tuple && items.size() >= 5 && m_values[items[0]].text == "storage"
         && m_values[items[1]].kind == Kind::Name && isConstant(m_values[items[1]].text)
         && m_values[items[2]].kind == Kind::Text && m_values[items[4]].kind == Kind::Int;
     if (!shaped)
         return broken("a storage is not described as torch.save does it");
-    return push({.kind = Kind::Storage, .items = items});
+    return push(PickleValue(Kind::Storage, std::vector<Id>(items.begin(), items.begin() + 5)));
 }
 
 Result<std::uint64_t> PickleMachine::little(int bytes)

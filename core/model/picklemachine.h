@@ -19,6 +19,10 @@ namespace tw {
 struct PickleValue
 {
     enum class Kind { None, Bool, Int, Float, Text, Tuple, List, Dict, Name, Storage, Tensor, Opaque };
+    explicit PickleValue(Kind k, std::int64_t number = 0) : kind(k), integer(number) {}
+    explicit PickleValue(double number) : kind(Kind::Float), real(number) {}
+    PickleValue(Kind k, std::string words) : kind(k), text(std::move(words)) {}
+    PickleValue(Kind k, std::vector<std::uint32_t> parts) : kind(k), items(std::move(parts)) {}
     Kind kind = Kind::None;
     std::int64_t integer = 0;
     double real = 0;

@@ -44,6 +44,10 @@ const char *elementTypeName(ElementType type)
 std::int64_t TensorBlob::elements() const
 {
     std::int64_t count = 1;
+    for (const std::int64_t edge : shape) {
+        if (edge == 0)
+            return 0;
+    }
     for (const std::int64_t edge : shape)
         count *= edge;
     return count;
