@@ -341,7 +341,8 @@ Result<void> Workspace::deleteJob(const QString &id)
     return {};
 }
 
-std::optional<std::pair<QString, QString>> Workspace::findReusable(const QString &nodeKey) const
+std::optional<std::pair<QString, QString>> Workspace::findReusable(const QString &nodeKey,
+                                                                   const QString &exceptJob) const
 {
     if (nodeKey.isEmpty())
         return std::nullopt;
@@ -353,7 +354,7 @@ std::optional<std::pair<QString, QString>> Workspace::findReusable(const QString
     while (rows->next()) {
         const QString job = rows->value(0).toString();
         const NodeRecord node = nodeFromRow(*rows);
-        bool complete = true;
+        bool complete = job != exceptJob;
         for (const QString &port : node.outputs) {
             std::error_code fault;
             complete = complete && fs::is_directory(outputFolder(job, node.id, port), fault);

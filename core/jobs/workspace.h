@@ -87,8 +87,9 @@ public:
     Result<void> deleteJob(const QString &id);
 
     /// A Completed (or itself Reused), not early-stopped node with this key whose outputs are all
-    /// there: job and node id, the newest first.
-    std::optional<std::pair<QString, QString>> findReusable(const QString &nodeKey) const;
+    /// there: job and node id, the newest first. Nodes of `exceptJob` do not count.
+    std::optional<std::pair<QString, QString>> findReusable(const QString &nodeKey,
+                                                            const QString &exceptJob = {}) const;
 
 private:
     explicit Workspace(fs::path folder);
