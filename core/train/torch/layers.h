@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/train/torch/module.h"
+
+namespace tw {
+
+/// Square kernel; PyTorch's names (weight O×I/groups×K×K, bias O) and default initialisation.
+class Conv2d : public Module
+{
+public:
+    struct Options
+    {
+        std::int64_t stride = 1, padding = 0, groups = 1, dilation = 1;
+        bool bias = true;
+    };
+    Conv2d(std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, Options options);
+    /// N×I×H×W → N×O×H'×W'.
+    at::Tensor forward(const at::Tensor &input) override;
+    void initialise(at::Generator &generator) override;
+    /// torchvision's kaiming_normal_(fan_out, relu); a bias is set to 0.
+    void initialiseKaimingNormal(at::Generator &generator);
+
+private:
+    at::Tensor shapeOnlyForward(const at::Tensor &input) const;
+
+    Options m_options;
+    at::Tensor m_weight, m_bias;
+};
+
+/// weight O×I, bias O; PyTorch's default initialisation.
+class Linear : public Module
+{
+public:
+    Linear(std::int64_t inputs, std::int64_t outputs);
+    /// N×I → N×O.
+    at::Tensor forward(const at::Tensor &input) override;
+    void initialise(at::Generator &generator) override;
+
+private:
+    at::Tensor m_weight, m_bias;
+};
+
+/// eps 1e-5, momentum 0.1; weight, bias, running_mean, running_var, num_batches_tracked.
+class BatchNorm2d : public Module
+{
+public:
+    explicit BatchNorm2d(std::int64_t features);
+    at::Tensor forward(const at::Tensor &input) override;
+    void initialise(at::Generator &generator) override;
+    void setWeight(double value);
+
+private:
+    at::Tensor m_weight, m_bias, m_mean, m_variance, m_batches;
+};
+
+/// Children "0", "1", … one after the other.
+class Sequential : public Module
+{
+public:
+    template <typename M, typename... Args> M &append(Args &&...args)
+    {
+        return addChild<M>(std::to_string(children().size()), std::forward<Args>(args)...);
+    }
+    bool isEmpty() const { return children().empty(); }
+    at::Tensor forward(const at::Tensor &input) override;
+};
+
+/// Multiply-adds of the convolutions and dense layers that ran on shape-only tensors on this thread
+/// since the last call.
+std::int64_t takeMultiplyAdds();
+
+} // namespace tw

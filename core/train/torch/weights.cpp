@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/train/torch/weights.h"
+
+#include <QStringList>
+
+#include <map>
+
+namespace tw {
+
+namespace weightsdetail {
+
+constexpr std::array<std::pair<ElementType, at::ScalarType>, 10> types{{
+    {ElementType::F32, at::kFloat}, {ElementType::F64, at::kDouble}, {ElementType::F16, at::kHalf},
+    {ElementType::BF16, at::kBFloat16}, {ElementType::I64, at::kLong}, {ElementType::I32, at::kInt},
+    {ElementType::I16, at::kShort}, {ElementType::I8, at::kChar}, {ElementType::U8, at::kByte},
+    {ElementType::Bool, at::kBool},
+}};
+
+ElementType elementType(at::ScalarType type)
+{
+    for (const auto &[ours, theirs] : types) {
+        if (theirs == type)
+            return ours;
+    }
+    TORCH_CHECK(false, "a weight of type ", type, " cannot be stored");
+}
+
+at::ScalarType scalarType(ElementType type)
+{
+    for (const auto &[ours, theirs] : types) {
+        if (ours == type)
+            return theirs;
+    }
+    TORCH_CHECK(false, "unknown element type");
+}
+
+bool isFloating(ElementType type)
+{
+    return at::isFloatingType(scalarType(type));
+}
+
+QString shapeText(at::IntArrayRef shape)
+{
+    QStringList sizes;
+    for (const std::int64_t size : shape)
+        sizes.append(QString::number(size));
+    return sizes.isEmpty() ? QStringLiteral("scalar") : sizes.join(u'×');
+}
+
+bool endsWith(const std::string &text, const std::string &end)
+{
+    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool hasPrefix(const std::string &text, const std::string &prefix)
+{
+    return !prefix.empty() && text.compare(0, prefix.size(), prefix) == 0;
+}
+
+/// Empty when the tensor can take the blob's values.
+QString misfit(const NamedTensor &ours, const TensorBlob &theirs, const ImportOptions &options)
+{
+    const QString name = QString::fromStdString(ours.name);
+    if (ours.tensor.sizes() != at::IntArrayRef(theirs.shape)) {
+        if (hasPrefix(ours.name, options.headPrefix))
+            return {};
+        return QStringLiteral("%1 (given %2, needed %3)")
+            .arg(name, shapeText(theirs.shape), shapeText(ours.tensor.sizes()));
+    }
+    const ElementType needed = elementType(ours.tensor.scalar_type());
+    const bool converts = options.lenientTypes && isFloating(needed) == isFloating(theirs.type);
+    if (theirs.type == needed || converts)
+        return {};
+    return QStringLiteral("%1 (given %2, needed %3)")
+        .arg(name, QLatin1String(elementTypeName(theirs.type)), QLatin1String(elementTypeName(needed)));
+}
+
+std::map<std::string, const TensorBlob *> byName(const StateDict &weights)
+{
+    std::map<std::string, const TensorBlob *> out;
+    for (const TensorBlob &blob : weights)
+        out.emplace(blob.name, &blob);
+    return out;
+}
+
+void copyInto(const NamedTensor &entry, const TensorBlob &blob)
+{
+    auto *data = const_cast<std::byte *>(blob.data); // from_blob has no const form; only read here
+    const at::Tensor source = at::from_blob(data, blob.shape, at::TensorOptions().dtype(scalarType(blob.type)));
+    at::Tensor destination = entry.tensor;
+    destination.copy_(source);
+}
+
+} // namespace weightsdetail
+
+StateDict exportWeights(const Module &module)
+{
+    at::NoGradGuard noGrad;
+    StateDict out;
+    for (const NamedTensor &entry : module.stateDict()) {
+        auto copy = std::make_shared<at::Tensor>(
+            at::empty(entry.tensor.sizes(), entry.tensor.options().device(at::kCPU).requires_grad(false)));
+        copy->copy_(entry.tensor);
+        TensorBlob blob;
+        blob.name = entry.name;
+        blob.type = weightsdetail::elementType(copy->scalar_type());
+        blob.shape = copy->sizes().vec();
+        blob.data = static_cast<const std::byte *>(copy->const_data_ptr());
+        blob.bytes = copy->nbytes();
+        blob.owner = std::move(copy);
+        out.push_back(std::move(blob));
+    }
+    return out;
+}
+
+QString weightsMismatch(const Module &module, const StateDict &weights, const ImportOptions &options)
+{
+    using namespace weightsdetail;
+    auto given = byName(weights);
+    QStringList missing, unexpected, misshapen;
+    for (const NamedTensor &entry : module.stateDict()) {
+        const auto found = given.find(entry.name);
+        if (found == given.end()) {
+            if (!options.lenientTypes || !endsWith(entry.name, ".num_batches_tracked"))
+                missing.append(QString::fromStdString(entry.name));
+            continue;
+        }
+        if (const QString problem = misfit(entry, *found->second, options); !problem.isEmpty())
+            misshapen.append(problem);
+        given.erase(found);
+    }
+    for (const auto &[name, blob] : given)
+        unexpected.append(QString::fromStdString(name));
+    QStringList parts;
+    const auto add = [&parts](const char *label, const QStringList &names) {
+        if (!names.isEmpty())
+            parts.append(QLatin1String(label) + names.join(QStringLiteral(", ")));
+    };
+    add("missing: ", missing);
+    add("unexpected: ", unexpected);
+    add("other shape or type: ", misshapen);
+    return parts.join(QStringLiteral("; "));
+}
+
+Error weightsMismatchError(const QString &what, const QString &mismatch)
+{
+    return makeError(errors::CheckpointMismatch,
+                     QT_TRANSLATE_NOOP("Error", "The weights of %1 do not fit the network: %2."),
+                     {what, mismatch},
+                     QT_TRANSLATE_NOOP("Error", "Choose the architecture and arguments that the "
+                                                "weights were made with."));
+}
+
+Result<void> importWeights(Module &module, const StateDict &weights, const QString &what,
+                           const ImportOptions &options)
+{
+    if (const QString mismatch = weightsMismatch(module, weights, options); !mismatch.isEmpty())
+        return weightsMismatchError(what, mismatch);
+    at::NoGradGuard noGrad;
+    const auto given = weightsdetail::byName(weights);
+    for (const NamedTensor &entry : module.stateDict()) {
+        const auto found = given.find(entry.name);
+        if (found == given.end()) {
+            at::Tensor counter = entry.tensor;
+            counter.zero_();
+        } else if (entry.tensor.sizes() == at::IntArrayRef(found->second->shape)) {
+            weightsdetail::copyInto(entry, *found->second);
+        }
+    }
+    return {};
+}
+
+} // namespace tw

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/result.h"
+#include "core/model/statedict.h"
+#include "core/train/torch/module.h"
+
+namespace tw {
+
+/// Deep copies in host memory, contiguous, in PyTorch's state_dict order.
+StateDict exportWeights(const Module &module);
+
+struct ImportOptions
+{
+    std::string headPrefix;        ///< misshapen tensors of this prefix keep their values
+    /// As PyTorch's load_state_dict: floating types are converted, and a missing num_batches_tracked
+    /// (files older than PyTorch 0.4.1) becomes 0. False: types and names must be equal.
+    bool lenientTypes = false;
+};
+
+/// What does not fit, one line each group; empty when all fits. Nothing is copied.
+QString weightsMismatch(const Module &module, const StateDict &weights, const ImportOptions &options = {});
+/// Copies the values into the module. CheckpointMismatchError listing every missing, unexpected and
+/// misshapen name; then nothing was copied. `what` names the file or model in the message.
+Result<void> importWeights(Module &module, const StateDict &weights, const QString &what,
+                           const ImportOptions &options = {});
+Error weightsMismatchError(const QString &what, const QString &mismatch);
+
+} // namespace tw
