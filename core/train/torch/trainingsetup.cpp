@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The first and last steps of a TrainingRun: everything before the first batch and after the last.
+#include "core/base/paths.h"
+#include "core/model/weightsfile.h"
+#include "core/train/devices.h"
+#include "core/train/torch/torchthreads.h"
+#include "core/train/torch/trainingrun.h"
+#include "core/train/torch/weights.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+
+#include <cmath>
+
+namespace tw {
+
+Result<void> TrainingRun::initialise()
+{
+    openCudaLibrary();
+    TW_ASSIGN(device, resolveDevice(m_spec.device));
+    m_device = at::Device(device.toStdString());
+    m_threads = useTorchThreads(m_spec.threads);
+    TW_ASSIGN(data, checkTrainingData(m_spec));
+    m_data = std::move(data);
+    TW_TRY(initialiseNetwork());
+    TW_TRY(initialiseLoaders());
+    writeHeader();
+    return {};
+}
+
+Result<void> TrainingRun::initialiseNetwork()
+{
+    TW_ASSIGN(architecture, findArchitecture(m_spec.model.config.architecture));
+    m_architecture = architecture;
+    TW_ASSIGN(size, inputSize(m_data.validation, m_data.inferenceTransforms, m_spec.seed));
+    m_info.height = size.height;
+    m_info.width = size.width;
+    m_info.channels = m_architecture->fixedInput
+        ? m_spec.model.config.arguments.value(QLatin1String("in_channels")).toInt(3)
+        : 3;
+    m_info.classes = m_data.training->categories;
+    m_info.transforms = m_data.inferenceTransforms;
+    m_info.config = completedConfig(m_spec.model.config, *m_architecture, int(m_info.classes.size()),
+                                    m_info.channels, size.height, size.width);
+    TW_TRY(checkInputSizes());
+    TW_ASSIGN(normalization, resolveNormalization(m_spec, m_data, &m_context.stopToken()));
+    m_info.normalization = normalization;
+    at::manual_seed(m_spec.seed);
+    TW_ASSIGN(network, makeNetwork(m_info.config, TensorPlace::Memory));
+    m_network = std::move(network);
+    at::Generator generator = at::detail::createCPUGenerator(m_spec.seed);
+    m_network->initialise(generator);
+    TW_TRY(loadInitialWeights());
+    if (m_architecture->channelsLast)
+        m_network->useChannelsLast();
+    m_network->moveTo(*m_device);
+    m_optimizer.emplace(m_network->parameters(),
+                        Sgd::Options{m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
+    return {};
+}
+
+Result<void> TrainingRun::checkInputSizes()
+{
+    if (std::min(m_info.height, m_info.width) < m_architecture->minimumSize)
+        return makeError(errors::InvalidDataset,
+                         QT_TRANSLATE_NOOP("Error", "%1 cannot read images of %2×%3 pixels."),
+                         {m_architecture->name, QString::number(m_info.width), QString::number(m_info.height)},
+                         QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
+    if (!m_architecture->fixedInput)
+        return {};
+    TW_ASSIGN(training, inputSize(m_data.training, m_data.trainingTransforms, m_spec.seed));
+    if (training.height == m_info.height && training.width == m_info.width)
+        return {};
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "%1 reads images of one size, but the training images are "
+                                                "%2×%3 pixels and the validation images %4×%5."),
+                     {m_architecture->name, QString::number(training.width), QString::number(training.height),
+                      QString::number(m_info.width), QString::number(m_info.height)},
+                     QT_TRANSLATE_NOOP("Error", "Crop or resize both datasets to the same size."));
+}
+
+Result<void> TrainingRun::loadInitialWeights()
+{
+    if (m_spec.model.weightsFile.empty())
+        return {};
+    TW_ASSIGN(weights, readWeights(m_spec.model.weightsFile));
+    ImportOptions options;
+    options.headPrefix = m_network->headPrefix();
+    options.lenientTypes = true;
+    return importWeights(*m_network, weights, displayPath(m_spec.model.weightsFile), options);
+}
+
+Result<void> TrainingRun::initialiseLoaders()
+{
+    LoaderOptions options;
+    options.batchSize = m_spec.batchSize;
+    options.numWorkers = m_spec.numWorkers;
+    options.prefetch = m_spec.prefetch;
+    options.shuffle = true;
+    options.dropSingleLast = m_spec.batchSize > 1;
+    options.seed = m_spec.seed;
+    options.normalization = m_info.normalization;
+    options.channels = m_info.channels;
+    options.order = m_architecture->channelsLast ? MemoryOrder::ChannelsLast : MemoryOrder::ChannelsFirst;
+    options.skipUnreadable = m_spec.skipUnreadable;
+    TW_ASSIGN(training, BatchLoader::create(m_data.training, m_data.trainingTransforms, options));
+    options.shuffle = false;
+    options.dropSingleLast = false;
+    TW_ASSIGN(validation, BatchLoader::create(m_data.validation, m_data.validationTransforms, options));
+    m_trainingLoader = std::move(training);
+    m_validationLoader = std::move(validation);
+    m_stepsPerEpoch = std::int64_t(m_trainingLoader->batchesPerEpoch());
+    return {};
+}
+
+void TrainingRun::writeHeader()
+{
+    const QString rate = QString::number(m_spec.learningRate, 'g', 6);
+    m_report.header({
+        QStringLiteral("Network: %1, %2 parameters, input %3×%4×%5")
+            .arg(m_architecture->name).arg(m_network->parameterCount())
+            .arg(m_info.channels).arg(m_info.height).arg(m_info.width),
+        QStringLiteral("Classes: %1; training images: %2; validation images: %3")
+            .arg(m_info.classes.size()).arg(m_data.training->size()).arg(m_data.validation->size()),
+        QStringLiteral("Learning rate: %1 × 1 = %1, global batch %2, %3 steps an epoch, %4 epochs, warm-up %5 epochs")
+            .arg(rate).arg(m_spec.batchSize).arg(m_stepsPerEpoch).arg(m_spec.epochs).arg(m_spec.warmupEpochs),
+        QStringLiteral("SGD: momentum %1, Nesterov %2, weight decay %3; polynomial schedule, power %4, end %5")
+            .arg(m_spec.momentum).arg(m_spec.nesterov ? QStringLiteral("yes") : QStringLiteral("no"))
+            .arg(m_spec.weightDecay).arg(m_spec.power).arg(m_spec.endLearningRate),
+        QStringLiteral("Device: %1; threads: %2; loader workers: %3; seed: %4; LibTorch %5")
+            .arg(QString::fromStdString(m_device->str())).arg(m_threads).arg(m_spec.numWorkers)
+            .arg(m_spec.seed).arg(libtorchVersion()),
+        QStringLiteral("Normalization: %1, mean %2 %3 %4, std %5 %6 %7")
+            .arg(m_spec.normalization)
+            .arg(m_info.normalization.mean[0]).arg(m_info.normalization.mean[1]).arg(m_info.normalization.mean[2])
+            .arg(m_info.normalization.std[0]).arg(m_info.normalization.std[1]).arg(m_info.normalization.std[2]),
+    });
+    for (const QString &warning : std::as_const(m_data.warnings))
+        m_report.warning(warning);
+}
+
+void TrainingRun::reportSkipped(BatchLoader &loader)
+{
+    for (const auto &[index, reason] : loader.takeSkipped())
+        m_report.warning(QStringLiteral("An image was left out: %1").arg(reason));
+}
+
+void TrainingRun::keep(int epoch, const Score &validation)
+{
+    m_kept = KeptWeights{exportWeights(*m_network), epoch, validation};
+    m_keptLoss = validation.loss();
+}
+
+Result<TrainingResult> TrainingRun::finish(Outcome outcome)
+{
+    if (outcome == Outcome::User && !m_kept) {
+        m_report.line(QStringLiteral("Stop and keep: validating what there is."));
+        TW_ASSIGN(validation, validate(1));
+        if (std::isfinite(validation->loss())) {
+            m_bestTop1 = validation->top1();
+            keep(m_epochsDone, *validation);
+        }
+    }
+    if (!m_kept)
+        return notANumber();
+    static const QMap<Outcome, QString> reasons{{Outcome::Continue, QString()},
+                                                {Outcome::User, QStringLiteral("user")},
+                                                {Outcome::Patience, QStringLiteral("patience")},
+                                                {Outcome::NotANumber, QStringLiteral("nan")}};
+    TrainingResult result;
+    result.stopped = reasons.value(outcome);
+    if (outcome == Outcome::NotANumber)
+        m_report.warning(QStringLiteral("The loss was no longer a number at step %1; the best weights so far are "
+                                        "kept. Use a lower learning rate.").arg(m_notANumberStep));
+    result.bestValTop1 = m_bestTop1;
+    result.bestEpoch = m_kept->epoch;
+    result.epochsDone = m_epochsDone;
+    m_info.training = trainingFigures(result.stopped);
+    m_info.provenance = provenance();
+    result.info = m_info;
+    result.weights = std::move(m_kept->weights);
+    announce(result);
+    return result;
+}
+
+void TrainingRun::announce(const TrainingResult &result)
+{
+    m_context.result(QStringLiteral("best_val_top1"), result.bestValTop1);
+    m_context.result(QStringLiteral("best_epoch"), result.bestEpoch);
+    m_context.result(QStringLiteral("epochs_done"), result.epochsDone);
+    m_context.result(QStringLiteral("parameters"), double(m_network->parameterCount()));
+    m_context.result(QStringLiteral("images_per_second"), m_report.imagesPerSecond());
+    if (!result.stopped.isEmpty())
+        m_context.stoppedEarly(result.stopped);
+    m_report.line(QStringLiteral("Done: %1 epochs, best validation top-1 %2 (epoch %3 kept)%4")
+                      .arg(result.epochsDone).arg(result.bestValTop1, 0, 'f', 4).arg(result.bestEpoch)
+                      .arg(result.stopped.isEmpty() ? QString() : QStringLiteral(", stopped: ") + result.stopped));
+    m_context.progress(1, QStringLiteral("trained %1 epochs").arg(result.epochsDone));
+}
+
+QJsonObject TrainingRun::trainingFigures(const QString &stopped) const
+{
+    const Score &kept = m_kept->validation;
+    return {{QStringLiteral("epochs"), m_spec.epochs},
+            {QStringLiteral("epochs_done"), m_epochsDone},
+            {QStringLiteral("steps"), double(m_step)},
+            {QStringLiteral("best_epoch"), m_kept->epoch},
+            {QStringLiteral("best_val_top1"), m_bestTop1},
+            {QStringLiteral("val_loss"), kept.loss()},
+            {QStringLiteral("val_top1"), kept.top1()},
+            {QStringLiteral("val_top5"), kept.top5()},
+            {QStringLiteral("keep"), m_spec.keep},
+            {QStringLiteral("stopped"), stopped},
+            {QStringLiteral("batch_size"), m_spec.batchSize},
+            {QStringLiteral("learning_rate"), m_spec.learningRate},
+            {QStringLiteral("random_seed"), double(m_spec.seed)},
+            {QStringLiteral("training_images"), double(m_data.training->size())},
+            {QStringLiteral("validation_images"), double(m_data.validation->size())},
+            {QStringLiteral("seconds"), seconds()}};
+}
+
+QJsonObject TrainingRun::provenance() const
+{
+    return {{QStringLiteral("program"), QStringLiteral("Trainwright " TRAINWRIGHT_VERSION)},
+            {QStringLiteral("libtorch"), libtorchVersion()},
+            {QStringLiteral("device"), QString::fromStdString(m_device->str())},
+            {QStringLiteral("threads"), m_threads},
+            {QStringLiteral("training_fingerprint"), QString::fromStdString(m_data.training->fingerprint)},
+            {QStringLiteral("validation_fingerprint"), QString::fromStdString(m_data.validation->fingerprint)},
+            {QStringLiteral("initial_weights_sha256"), QString::fromLatin1(m_spec.model.weightsSha256)}};
+}
+
+} // namespace tw

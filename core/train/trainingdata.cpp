@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/train/trainingdata.h"
+
+#include "core/data/imagereader.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace tw {
+
+namespace trainingdata {
+
+QString shown(const std::string &name)
+{
+    return QString::fromUtf8(name.data(), qsizetype(name.size()));
+}
+
+Result<void> checkLabelled(const ImageManifest &manifest, const QString &role)
+{
+    if (manifest.size() == 0)
+        return makeError(errors::InvalidDataset,
+                         QT_TRANSLATE_NOOP("Error", "The %1 dataset holds no images."), {role},
+                         QT_TRANSLATE_NOOP("Error", "Connect a dataset with images."));
+    for (std::size_t i = 0; i < manifest.size(); ++i) {
+        if (manifest.category(i) >= 0)
+            continue;
+        return makeError(errors::NotLabeledDataset,
+                         QT_TRANSLATE_NOOP("Error", "The %1 dataset is not labelled: %2 has no category."),
+                         {role, shown(manifest.displayName(i))},
+                         QT_TRANSLATE_NOOP("Error", "Put the images into one folder for each category."));
+    }
+    return {};
+}
+
+Error lacks(const std::string &category, const QString &with, const QString &without, const char *hint)
+{
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "The category “%1” of the %2 dataset is not in the %3 dataset."),
+                     {shown(category), with, without}, hint);
+}
+
+/// Validation category id → training category id.
+Result<std::vector<int>> categoryMap(const ImageManifest &training, const ImageManifest &validation)
+{
+    std::unordered_map<std::string, int> ids;
+    for (std::size_t i = 0; i < training.categories.size(); ++i)
+        ids.emplace(training.categories[i], int(i));
+    std::vector<int> map;
+    for (const std::string &category : validation.categories) {
+        const auto found = ids.find(category);
+        if (found == ids.end())
+            return lacks(category, QStringLiteral("validation"), QStringLiteral("training"),
+                         QT_TRANSLATE_NOOP("Error", "Use the same folder names in both datasets."));
+        map.push_back(found->second);
+    }
+    return map;
+}
+
+ManifestPtr relabelled(const ManifestPtr &manifest, const std::vector<int> &map,
+                       const std::vector<std::string> &categories)
+{
+    if (manifest->categories == categories)
+        return manifest;
+    auto out = std::make_shared<ImageManifest>();
+    out->storage = manifest->storage;
+    out->root = manifest->root;
+    out->categories = categories;
+    out->transforms = manifest->transforms;
+    out->transformsForTraining = manifest->transformsForTraining;
+    out->fingerprint = manifest->fingerprint;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < manifest->size(); ++i)
+        bytes += manifest->path(i).size();
+    out->reserve(manifest->size(), bytes);
+    for (std::size_t i = 0; i < manifest->size(); ++i)
+        out->add(manifest->path(i), map[std::size_t(manifest->category(i))], manifest->bytes(i),
+                 manifest->mtimeNs(i));
+    return out;
+}
+
+/// Categories without images on one side: a warning by name, or the error when asked for.
+Result<void> checkCounts(const TrainingSpec &spec, TrainingData &data)
+{
+    const auto training = data.training->counts();
+    const auto validation = data.validation->counts();
+    for (std::size_t i = 0; i < training.size(); ++i) {
+        const std::string &category = data.training->categories[i];
+        if (training[i] == 0)
+            data.warnings.append(
+                QStringLiteral("The category “%1” has no training images.").arg(shown(category)));
+        if (validation[i] > 0)
+            continue;
+        if (spec.requireSameCategories)
+            return lacks(category, QStringLiteral("training"), QStringLiteral("validation"),
+                         QT_TRANSLATE_NOOP("Error", "Add validation images of it, or switch "
+                                                    "require_same_categories off."));
+        data.warnings.append(
+            QStringLiteral("The category “%1” has no validation images.").arg(shown(category)));
+    }
+    return {};
+}
+
+void resolveTransforms(TrainingData &data)
+{
+    data.trainingTransforms = data.training->transforms.value_or(TransformList{});
+    data.inferenceTransforms = forInference(data.validation->transforms.value_or(data.trainingTransforms));
+    // What validation runs is what the model will run, but for a list somebody chose to be random.
+    data.validationTransforms = data.validation->transforms.value_or(data.inferenceTransforms);
+    if (!data.validation->transforms && !data.inferenceTransforms.empty())
+        data.warnings.append(QStringLiteral("The validation dataset has no transformation; it uses the "
+                                            "training one without its random operations."));
+    if (data.validationTransforms != data.inferenceTransforms)
+        data.warnings.append(QStringLiteral("The validation transformation is random: its figures are "
+                                            "not those of the stored model. Use mode for_inference."));
+}
+
+Result<InputSize> probedSize(const ManifestPtr &manifest, const TransformList &transforms, std::uint64_t seed)
+{
+    TW_ASSIGN(reader, ImageReader::open(manifest));
+    constexpr std::size_t attempts = 10;
+    std::optional<Error> first;
+    for (std::size_t i = 0; i < std::min(attempts, manifest->size()); ++i) {
+        auto image = reader->read(i);
+        if (!image.ok()) {
+            if (!first)
+                first = image.error();
+            continue;
+        }
+        SampleRandom random(seed, RandomPurpose::Augment, 1, std::uint32_t(i));
+        TW_ASSIGN(out, applyTransforms(std::move(*image), transforms, random, manifest->displayName(i)));
+        return InputSize{out.height, out.width};
+    }
+    return *first;
+}
+
+} // namespace trainingdata
+
+Result<TrainingData> checkTrainingData(const TrainingSpec &spec)
+{
+    using namespace trainingdata;
+    TW_TRY(checkLabelled(*spec.training, QStringLiteral("training")));
+    TW_TRY(checkLabelled(*spec.validation, QStringLiteral("validation")));
+    if (spec.training->categories.size() < 2)
+        return makeError(errors::InvalidDataset,
+                         QT_TRANSLATE_NOOP("Error", "The training dataset has %1 category; at least 2 are needed."),
+                         {QString::number(spec.training->categories.size())},
+                         QT_TRANSLATE_NOOP("Error", "Connect a dataset with two or more categories."));
+    TrainingData data;
+    data.training = spec.training;
+    TW_ASSIGN(map, categoryMap(*spec.training, *spec.validation));
+    data.validation = relabelled(spec.validation, map, spec.training->categories);
+    TW_TRY(checkCounts(spec, data));
+    if (std::size_t(spec.batchSize) > data.training->size())
+        return makeError(errors::LessThanOrEqualTo,
+                         QT_TRANSLATE_NOOP("Error", "batch_size is %1, but there are only %2 training images."),
+                         {QString::number(spec.batchSize), QString::number(data.training->size())},
+                         QT_TRANSLATE_NOOP("Error", "Set batch_size to %2 or less."))
+            .atParameter(QStringLiteral("batch_size"));
+    resolveTransforms(data);
+    return data;
+}
+
+Result<InputSize> inputSize(const ManifestPtr &manifest, const TransformList &transforms, std::uint64_t seed)
+{
+    if (const auto fixed = fixedOutputSize(transforms))
+        return InputSize{fixed->second, fixed->first};
+    return trainingdata::probedSize(manifest, transforms, seed);
+}
+
+Result<Normalization> resolveNormalization(const TrainingSpec &spec, const TrainingData &data,
+                                           const StopToken *stop)
+{
+    const QString &choice = spec.normalization;
+    if (choice == QLatin1String("imagenet"))
+        return Normalization{};
+    if (choice == QLatin1String("half"))
+        return Normalization{{0.5F, 0.5F, 0.5F}, {0.5F, 0.5F, 0.5F}};
+    if (choice == QLatin1String("none"))
+        return Normalization{{0, 0, 0}, {1, 1, 1}};
+    if (choice == QLatin1String("dataset"))
+        return datasetNormalization(data.training, data.inferenceTransforms, std::max(1, spec.numWorkers), stop);
+    if (choice != QLatin1String("weights"))
+        return makeError(errors::NotInRangeValue, QT_TRANSLATE_NOOP("Error", "normalization is “%1”."), {choice},
+                         QT_TRANSLATE_NOOP("Error", "Use weights, imagenet, half, dataset or none."))
+            .atParameter(QStringLiteral("normalization"));
+    if (spec.model.weightsFile.empty())
+        return Normalization{};
+    const fs::path folder = spec.model.weightsFile.parent_path();
+    std::error_code ignored;
+    if (!fs::exists(folder / "model.json", ignored))
+        return Normalization{};
+    TW_ASSIGN(info, readModelInfo(folder));
+    return info.normalization;
+}
+
+} // namespace tw

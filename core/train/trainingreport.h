@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/component/runcontext.h"
+#include "core/train/accuracy.h"
+#include "core/train/trainingspec.h"
+
+#include <QStringList>
+
+#include <chrono>
+
+namespace tw {
+
+struct StepFigures
+{
+    int epoch = 1;               ///< from 1
+    std::int64_t batch = 0;      ///< from 0
+    std::int64_t step = 1;       ///< optimizer steps done, this one included
+    int images = 0;
+    double loss = 0;
+    double learningRate = 0;
+    double waitSeconds = 0;      ///< waiting for the loader
+    double stepSeconds = 0;      ///< forward, backward, update
+};
+
+struct EpochFigures
+{
+    int epoch = 1;
+    std::int64_t step = 0;
+    Score training;              ///< running, in training mode
+    Score validation;
+    double seconds = 0;          ///< training and validation
+    double bestValTop1 = 0;
+};
+
+/// Turns what the trainer does into log lines, series, progress and results of its RunContext.
+/// Names and forms: formats.md, components.md. Training thread.
+class TrainingReport
+{
+public:
+    TrainingReport(RunContext &context, const TrainingSpec &spec);
+
+    /// The settings, one line each.
+    void header(const QStringList &lines);
+    void line(const QString &text);
+    void warning(const QString &text);
+    void startEpoch(int epoch, std::int64_t batches);
+    void step(const StepFigures &figures);
+    void validating(std::int64_t images, std::int64_t total);
+    void epoch(const EpochFigures &figures);
+    /// Over the whole training, loader and validation included.
+    double imagesPerSecond() const;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    double seconds() const;
+    void metric(const QString &series, std::int64_t step, double epoch, double value);
+    void logStep(const StepFigures &figures, double rate);
+    QString timeLeft() const;
+    QString epochText(int epoch) const;
+
+    RunContext &m_context;
+    const TrainingSpec &m_spec;
+    Clock::time_point m_start = Clock::now();
+    double m_cpuAtEpoch = 0;
+    double m_secondsAtEpoch = 0;
+    std::int64_t m_batches = 1;      ///< of this epoch
+    std::int64_t m_batchesDone = 0;  ///< of this epoch
+    int m_epoch = 1;
+    Score m_running;                 ///< of this epoch; images and loss
+    std::int64_t m_images = 0;
+};
+
+} // namespace tw
