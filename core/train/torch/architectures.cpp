@@ -49,7 +49,7 @@ Result<ModelSummary> summarizeModel(const ModelConfig &config, int channels, int
         TW_ASSIGN(network, makeNetwork(full, TensorPlace::ShapesOnly));
         if (std::min(height, width) < architecture->minimumSize)
             return architecturesdetail::tooSmall(config, height, width);
-        at::NoGradGuard noGrad;
+        c10::NoGradGuard noGrad;
         takeMultiplyAdds();
         network->forward(at::empty({1, channels, height, width}, at::TensorOptions().device(at::kMeta)));
         return ModelSummary{network->parameterCount(), takeMultiplyAdds(), height, width, channels};

@@ -14,7 +14,7 @@ thread_local std::int64_t multiplyAdds = 0;
 /// gives the bits Python gives.
 void drawDefault(at::Tensor &weight, at::Tensor &bias, at::Generator &generator)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     const double fanIn = double(weight.numel() / weight.size(0));
     const double gain = std::sqrt(2.0 / (1.0 + 5.0));
     const double bound = std::sqrt(3.0) * (gain / std::sqrt(fanIn));
@@ -72,7 +72,7 @@ void Conv2d::initialise(at::Generator &generator)
 
 void Conv2d::initialiseKaimingNormal(at::Generator &generator)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     const std::int64_t fanOut = m_weight.size(0) * m_weight.size(2) * m_weight.size(3);
     m_weight.normal_(0, std::sqrt(2.0) / std::sqrt(double(fanOut)), generator);
     if (m_bias.defined())
@@ -118,7 +118,7 @@ at::Tensor BatchNorm2d::forward(const at::Tensor &input)
 
 void BatchNorm2d::initialise(at::Generator &)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     setWeight(1);
     m_bias.zero_();
     m_mean.zero_();
@@ -128,7 +128,7 @@ void BatchNorm2d::initialise(at::Generator &)
 
 void BatchNorm2d::setWeight(double value)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     m_weight.fill_(value);
 }
 

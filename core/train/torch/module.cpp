@@ -89,14 +89,14 @@ void Module::setTraining(bool training)
 
 void Module::moveTo(const at::Device &device)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     for (NamedTensor &entry : stateDict())
         entry.tensor.set_data(entry.tensor.to(device));
 }
 
 void Module::useChannelsLast()
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     for (at::Tensor &tensor : parameters()) {
         if (tensor.dim() == 4)
             tensor.set_data(tensor.contiguous(at::MemoryFormat::ChannelsLast));

@@ -6,7 +6,7 @@ namespace tw {
 Sgd::Sgd(std::vector<at::Tensor> parameters, Options options)
     : m_parameters(std::move(parameters)), m_options(options)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     if (m_options.momentum == 0)
         return;
     for (const at::Tensor &parameter : m_parameters)
@@ -21,7 +21,7 @@ void Sgd::clearGradients()
 
 void Sgd::step(double learningRate)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     std::vector<at::Tensor> gradients;
     gradients.reserve(m_parameters.size());
     for (std::size_t i = 0; i < m_parameters.size(); ++i) {

@@ -95,7 +95,7 @@ void copyInto(const NamedTensor &entry, const TensorBlob &blob)
 
 StateDict exportWeights(const Module &module)
 {
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     StateDict out;
     for (const NamedTensor &entry : module.stateDict()) {
         auto copy = std::make_shared<at::Tensor>(
@@ -156,7 +156,7 @@ Result<void> importWeights(Module &module, const StateDict &weights, const QStri
 {
     if (const QString mismatch = weightsMismatch(module, weights, options); !mismatch.isEmpty())
         return weightsMismatchError(what, mismatch);
-    at::NoGradGuard noGrad;
+    c10::NoGradGuard noGrad;
     const auto given = weightsdetail::byName(weights);
     for (const NamedTensor &entry : module.stateDict()) {
         const auto found = given.find(entry.name);
