@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The same steps from the same weights, here and in PyTorch (Debian's python3-torch).
+#include "core/data/batchloader.h"
+#include "core/model/weightsfile.h"
+#include "core/train/architectures.h"
+#include "tests/core/train/trainfixture.h"
+#include "tests/support/testsupport.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QTest>
+
+#include <cmath>
+
+using namespace tw;
+using test::RecordingContext;
+using test::SmallTraining;
+
+namespace {
+
+const QString python = QStringLiteral("/usr/bin/python3");
+
+QJsonArray toJson(const auto &values)
+{
+    QJsonArray out;
+    for (const auto value : values)
+        out.append(double(value));
+    return out;
+}
+
+QJsonObject describe(const TrainingSpec &spec, const ModelConfig &config, int size)
+{
+    const ImageManifest &images = *spec.training;
+    std::vector<int> labels;
+    for (std::size_t i = 0; i < images.size(); ++i)
+        labels.push_back(images.category(i));
+    return {{"architecture", config.architecture},
+            {"classes", int(images.categories.size())},
+            {"channels", config.arguments[QStringLiteral("in_channels")].toInt(3)},
+            {"size", size},
+            {"images", "train-images-idx3-ubyte"},
+            {"labels", toJson(labels)},
+            {"order", toJson(shuffledOrder(images.size(), spec.seed, 1))},
+            {"batch_size", spec.batchSize},
+            {"learning_rate", spec.learningRate},
+            {"end_learning_rate", spec.endLearningRate},
+            {"power", spec.power},
+            {"momentum", spec.momentum},
+            {"nesterov", spec.nesterov},
+            {"weight_decay", spec.weightDecay},
+            {"seed", double(spec.seed)}};
+}
+
+void save(const fs::path &file, const QJsonObject &json)
+{
+    QFile out(QString::fromStdString(file.string()));
+    if (!out.open(QIODevice::WriteOnly) || out.write(QJsonDocument(json).toJson()) < 0)
+        qFatal("case.json could not be written");
+}
+
+} // namespace
+
+class TestPytorchInterop : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase();
+    void threeSteps_data();
+    void threeSteps();
+    void freshWeights_data();
+    void freshWeights();
+
+private:
+    QJsonObject reference(const char *what, const fs::path &folder);
+};
+
+void TestPytorchInterop::initTestCase()
+{
+    const auto probe = test::runProcess(python, {QStringLiteral("-c"), QStringLiteral("import torch, torchvision")}, 120000);
+    if (probe.exitCode != 0)
+        QSKIP("python3 with torch and torchvision was not found");
+}
+
+QJsonObject TestPytorchInterop::reference(const char *what, const fs::path &folder)
+{
+    const QString script = QString::fromStdString((test::sourceFolder() / "tests/data/pytorch_reference.py").string());
+    const auto outcome = test::runProcess(
+        python, {script, QString::fromLatin1(what), QString::fromStdString(folder.string())}, 120000);
+    if (outcome.exitCode != 0)
+        qWarning("%s", outcome.err.constData());
+    return QJsonDocument::fromJson(outcome.out).object();
+}
+
+void TestPytorchInterop::threeSteps_data()
+{
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<int>("size");
+    QTest::addColumn<double>("momentum");
+    QTest::addColumn<bool>("nesterov");
+    QTest::addColumn<double>("weightDecay");
+    QTest::addColumn<double>("learningRate");
+    QTest::addColumn<double>("tolerance");
+    QTest::newRow("small_cnn, Nesterov") << "small_cnn" << 16 << 0.9 << true << 1e-2 << 0.1 << 1e-5;
+    QTest::newRow("small_cnn, momentum") << "small_cnn" << 16 << 0.5 << false << 1e-4 << 0.1 << 1e-5;
+    QTest::newRow("mlp, plain") << "mlp" << 16 << 0.0 << false << 0.1 << 0.1 << 1e-5;
+    // Batch norm over a few values makes the last digits of the convolutions matter more.
+    QTest::newRow("resnet18, Nesterov") << "resnet18" << 64 << 0.9 << true << 1e-4 << 0.01 << 2e-4;
+    QTest::newRow("resnet50, Nesterov") << "resnet50" << 64 << 0.9 << true << 1e-4 << 0.002 << 5e-4;
+}
+
+void TestPytorchInterop::threeSteps()
+{
+    QFETCH(QString, architecture);
+    QFETCH(int, size);
+    QFETCH(double, momentum);
+    QFETCH(bool, nesterov);
+    QFETCH(double, weightDecay);
+    QFETCH(double, learningRate);
+    QFETCH(double, tolerance);
+    SmallTraining small(24, 4, size);
+    TrainingSpec &spec = small.spec;
+    spec.validation = spec.training;
+    spec.epochs = 1;
+    spec.batchSize = 8;
+    spec.keep = QStringLiteral("last");
+    spec.endLearningRate = 1e-3;
+    spec.momentum = momentum;
+    spec.nesterov = nesterov;
+    spec.weightDecay = weightDecay;
+    spec.learningRate = learningRate;
+    spec.model.config = {architecture, {}};
+    ModelConfig config{architecture, {{"num_classes", 4}}};
+    if (!architecture.startsWith(QLatin1String("res"))) {
+        spec.model.config.arguments = {{"in_channels", 1}};
+        config.arguments = {{"num_classes", 4}, {"in_channels", 1}, {"height", size}, {"width", size}};
+    }
+    const auto initial = tw::freshWeights(config, 3);
+    TW_VERIFY(initial);
+    spec.model.weightsFile = small.folder / "initial.pth";
+    TW_VERIFY(writePth(spec.model.weightsFile, *initial));
+    RecordingContext context;
+    const auto result = train(spec, context);
+    TW_VERIFY(result);
+    TW_VERIFY(writePth(small.folder / "result.pth", result->weights));
+    save(small.folder / "case.json", describe(spec, config, size));
+    const QJsonObject theirs = reference("train", small.folder);
+    QVERIFY(theirs.contains(QStringLiteral("difference")));
+    const double difference = theirs[QStringLiteral("difference")].toDouble(1);
+    QVERIFY2(difference <= tolerance, qPrintable(QString::number(difference)));
+    const QJsonArray losses = theirs[QStringLiteral("losses")].toArray();
+    const auto &ours = context.points[QStringLiteral("train_loss")];
+    QCOMPARE(losses.size(), qsizetype(ours.size()));
+    for (std::size_t i = 0; i < ours.size(); ++i)
+        QVERIFY(std::abs(losses[qsizetype(i)].toDouble() - ours[i].value) <= tolerance);
+    const double validation = context.points[QStringLiteral("val_loss")].front().value;
+    QVERIFY(std::abs(theirs[QStringLiteral("val_loss")].toDouble() - validation) <= 10 * tolerance);
+}
+
+void TestPytorchInterop::freshWeights_data()
+{
+    QTest::addColumn<QString>("architecture");
+    QTest::newRow("small_cnn") << "small_cnn";
+    QTest::newRow("mlp") << "mlp";
+}
+
+void TestPytorchInterop::freshWeights()
+{
+    QFETCH(QString, architecture);
+    SmallTraining small(8, 4, 16);
+    const ModelConfig config{architecture, {{"num_classes", 4}, {"in_channels", 1}, {"height", 16}, {"width", 16}}};
+    const auto weights = tw::freshWeights(config, small.spec.seed);
+    TW_VERIFY(weights);
+    TW_VERIFY(writePth(small.folder / "initial.pth", *weights));
+    save(small.folder / "case.json", describe(small.spec, config, 16));
+    const QJsonObject theirs = reference("fresh", small.folder);
+    QVERIFY(theirs.contains(QStringLiteral("difference")));
+    QVERIFY(theirs[QStringLiteral("difference")].toDouble(1) <= 1e-7);
+}
+
+QTEST_GUILESS_MAIN(TestPytorchInterop)
+#include "tst_pytorchinterop.moc"

@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trains what tst_pytorchinterop trained, with PyTorch, and prints how far apart the weights are.
+
+    pytorch_reference.py train FOLDER   case.json, initial.pth, result.pth, images (IDX) in FOLDER
+    pytorch_reference.py fresh FOLDER   case.json, initial.pth: weights drawn from a seed
+Prints one JSON object. Needs torch; a residual network needs torchvision too.
+"""
+import json
+import pathlib
+import sys
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class SmallCnn(nn.Module):
+    def __init__(self, classes, channels, size):
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, 32, 3, padding=1)
+        self.conv2 = nn.Conv2d(32, 64, 3, padding=1)
+        self.fc1 = nn.Linear(64 * (size // 4) ** 2, 128)
+        self.fc2 = nn.Linear(128, classes)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.conv1(x)), 2)
+        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
+        return self.fc2(F.relu(self.fc1(x.flatten(1))))
+
+
+class Mlp(nn.Module):
+    def __init__(self, classes, channels, size):
+        super().__init__()
+        self.fc1 = nn.Linear(channels * size * size, 10)
+        self.fc2 = nn.Linear(10, classes)
+
+    def forward(self, x):
+        return self.fc2(F.relu(self.fc1(x.flatten(1))))
+
+
+def build(case):
+    if case["architecture"] == "small_cnn":
+        return SmallCnn(case["classes"], case["channels"], case["size"])
+    if case["architecture"] == "mlp":
+        return Mlp(case["classes"], case["channels"], case["size"])
+    import torchvision
+    return getattr(torchvision.models, case["architecture"])(num_classes=case["classes"])
+
+
+def load_images(case, folder):
+    count, size = len(case["labels"]), case["size"]
+    data = (folder / case["images"]).read_bytes()[16:]
+    pixels = torch.frombuffer(bytearray(data), dtype=torch.uint8).reshape(count, 1, size, size)
+    images = (pixels.float() / 255 - 0.5) / 0.5
+    return images.expand(-1, case["channels"], -1, -1).contiguous(), torch.tensor(case["labels"])
+
+
+def learning_rate(case, step, total):
+    lr, end = case["learning_rate"], case["end_learning_rate"]
+    return end + (lr - end) * (1 - step / total) ** case["power"]
+
+
+def largest_difference(ours, theirs):
+    assert list(ours) == list(theirs), "the names differ"
+    return max(((ours[k].double() - theirs[k].double()).abs() / (1 + theirs[k].double().abs())).max().item()
+               for k in ours)
+
+
+def train(case, folder):
+    model = build(case)
+    model.load_state_dict(torch.load(folder / "initial.pth", weights_only=True), strict=True)
+    images, labels = load_images(case, folder)
+    optimizer = torch.optim.SGD(model.parameters(), case["learning_rate"], momentum=case["momentum"],
+                                nesterov=case["nesterov"], weight_decay=case["weight_decay"])
+    batches = torch.tensor(case["order"]).split(case["batch_size"])
+    losses = []
+    for step, batch in enumerate(batches):
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(case, step, len(batches))
+        loss = F.cross_entropy(model(images[batch]), labels[batch])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    model.eval()
+    with torch.no_grad():
+        validation = F.cross_entropy(model(images), labels).item()
+    result = torch.load(folder / "result.pth", weights_only=True)
+    return {"difference": largest_difference(result, model.state_dict()), "losses": losses, "val_loss": validation}
+
+
+def fresh(case, folder):
+    torch.manual_seed(case["seed"])
+    model = build(case)
+    initial = torch.load(folder / "initial.pth", weights_only=True)
+    return {"difference": largest_difference(initial, model.state_dict())}
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    place = pathlib.Path(sys.argv[2])
+    settings = json.loads((place / "case.json").read_text())
+    print(json.dumps({"train": train, "fresh": fresh}[sys.argv[1]](settings, place)))
