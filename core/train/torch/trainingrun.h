@@ -47,7 +47,6 @@ private:
     Result<TrainingResult> finish(Outcome outcome);
     void announce(const TrainingResult &result);
     QJsonObject trainingFigures(const QString &stopped) const;
-    QJsonObject provenance() const;
     Error notANumber() const;
     Error canceled() const;
     void reportSkipped(BatchLoader &loader);

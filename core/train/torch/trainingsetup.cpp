@@ -175,7 +175,6 @@ Result<TrainingResult> TrainingRun::finish(Outcome outcome)
     result.bestEpoch = m_kept->epoch;
     result.epochsDone = m_epochsDone;
     m_info.training = trainingFigures(result.stopped);
-    m_info.provenance = provenance();
     result.info = m_info;
     result.weights = std::move(m_kept->weights);
     announce(result);
@@ -189,8 +188,6 @@ void TrainingRun::announce(const TrainingResult &result)
     m_context.result(QStringLiteral("epochs_done"), result.epochsDone);
     m_context.result(QStringLiteral("parameters"), double(m_network->parameterCount()));
     m_context.result(QStringLiteral("images_per_second"), m_report.imagesPerSecond());
-    if (!result.stopped.isEmpty())
-        m_context.stoppedEarly(result.stopped);
     m_report.line(QStringLiteral("Done: %1 epochs, best validation top-1 %2 (epoch %3 kept)%4")
                       .arg(result.epochsDone).arg(result.bestValTop1, 0, 'f', 4).arg(result.bestEpoch)
                       .arg(result.stopped.isEmpty() ? QString() : QStringLiteral(", stopped: ") + result.stopped));
@@ -215,18 +212,9 @@ QJsonObject TrainingRun::trainingFigures(const QString &stopped) const
             {QStringLiteral("random_seed"), double(m_spec.seed)},
             {QStringLiteral("training_images"), double(m_data.training->size())},
             {QStringLiteral("validation_images"), double(m_data.validation->size())},
-            {QStringLiteral("seconds"), seconds()}};
-}
-
-QJsonObject TrainingRun::provenance() const
-{
-    return {{QStringLiteral("program"), QStringLiteral("Trainwright " TRAINWRIGHT_VERSION)},
-            {QStringLiteral("libtorch"), libtorchVersion()},
             {QStringLiteral("device"), QString::fromStdString(m_device->str())},
             {QStringLiteral("threads"), m_threads},
-            {QStringLiteral("training_fingerprint"), QString::fromStdString(m_data.training->fingerprint)},
-            {QStringLiteral("validation_fingerprint"), QString::fromStdString(m_data.validation->fingerprint)},
-            {QStringLiteral("initial_weights_sha256"), QString::fromLatin1(m_spec.model.weightsSha256)}};
+            {QStringLiteral("seconds"), seconds()}};
 }
 
 } // namespace tw

@@ -201,7 +201,6 @@ void TestTrainer::patienceStops()
     QCOMPARE(result->stopped, QStringLiteral("patience"));
     QCOMPARE(result->epochsDone, 3);
     QCOMPARE(result->bestEpoch, 1);
-    QCOMPARE(context.stopped, QStringLiteral("patience"));
 }
 
 void TestTrainer::notANumberStopsWithTheBest()
@@ -210,7 +209,6 @@ void TestTrainer::notANumberStopsWithTheBest()
     small.spec.epochs = 200;
     small.spec.patience = 1000;
     small.spec.warmupEpochs = 200; // grows until it breaks
-    small.spec.learningRate = 1e12;
     small.spec.momentum = 0;
     small.spec.weightDecay = 0;
     small.spec.learningRate = 1e5;
@@ -278,7 +276,6 @@ void TestTrainer::stopAndKeepBeforeTheFirstValidation()
     QCOMPARE(result->epochsDone, 0);
     QCOMPARE(context.points[QStringLiteral("train_loss")].size(), 4U);
     QVERIFY(!result->weights.empty());
-    QCOMPARE(context.stopped, QStringLiteral("user"));
 }
 
 void TestTrainer::stopAndKeepLater()
