@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Downloads Debian's qcustomplot source with apt's own client and a private source list made from the
 # package sources this machine already has; the machine's own lists stay untouched. Usage: FOLDER
 set -euo pipefail

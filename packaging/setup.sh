@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what Trainwright needs on Debian 12: packages, LibTorch (PyPI's torch wheel) and QCustomPlot.
 #   packaging/setup.sh [--tests] [--cuda] [--print-deps]
 # Everything downloaded or built from third parties lies in $TRAINWRIGHT_DEPS

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Unpacks headers and libraries of PyPI's torch wheel and of its CUDA companions into one LibTorch folder.
 
 OUT/include, OUT/lib. The small set leaves out everything that only a GPU uses; the folder is

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/pipeline/pipelinefile.h"
+
+#include "tests/core/pipeline/fakecomponents.h"
+#include "tests/support/testsupport.h"
+
+#include <QTest>
+
+using namespace tw;
+using namespace tw::test;
+
+namespace {
+Pipeline pipelineWithParameters()
+{
+    Pipeline pipeline = wholePipeline();
+    pipeline.nodes.append(node("train2", "fake-train"));
+    pipeline.nodes.append(node("mystery1", "from-tomorrow"));
+    pipeline.parameters = {
+        {"rate", "Rate", {{"train1", "learning_rate"}, {"train2", "learning_rate"}}},
+        {"mixed", "Mixed", {{"train1", "epochs"}, {"train2", "learning_rate"}}}};
+    return pipeline;
+}
+} // namespace
+
+class TestPipelineSettings : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void oneParameter_data()
+    {
+        QTest::addColumn<QByteArray>("setting");
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<QString>("parameter");
+        QTest::addColumn<QVariant>("value");
+        QTest::newRow("int") << QByteArray("train1.epochs=30") << "train1" << "epochs" << QVariant(30LL);
+        QTest::newRow("automatic") << QByteArray("train1.random_seed=") << "train1" << "random_seed" << QVariant();
+        QTest::newRow("label") << QByteArray("apply1.mode=For inference") << "apply1" << "mode" << QVariant("for_inference");
+        QTest::newRow("list") << QByteArray("train1.sizes=64,32") << "train1" << "sizes" << QVariant(QVariantList{64LL, 32LL});
+        QTest::newRow("equals sign in value") << QByteArray("source1.label_column=a=b") << "source1" << "label_column"
+                                              << QVariant("a=b");
+        QTest::newRow("path bytes") << QByteArray("source1.path=/gr\xf6\xdf" "e") << "source1" << "path"
+                                    << QVariant(QByteArray("/gr\xf6\xdf" "e"));
+    }
+    void oneParameter()
+    {
+        QFETCH(QByteArray, setting);
+        QFETCH(QString, node);
+        QFETCH(QString, parameter);
+        QFETCH(QVariant, value);
+        Pipeline pipeline = pipelineWithParameters();
+        TW_VERIFY(applySettingBytes(pipeline, setting, fakeComponents()));
+        QVERIFY(pipeline.find(node)->parameters.contains(parameter));
+        QCOMPARE(pipeline.find(node)->parameters.value(parameter), value);
+    }
+
+    void homeIsExpanded()
+    {
+        qputenv("HOME", "/home/someone");
+        Pipeline pipeline = wholePipeline();
+        TW_VERIFY(applySetting(pipeline, "source1.path=~/flowers", fakeComponents()));
+        QCOMPARE(pipeline.find("source1")->parameters.path("path"), fs::path("/home/someone/flowers"));
+    }
+
+    void theDefaultIsNotStored()
+    {
+        Pipeline pipeline = wholePipeline();
+        TW_VERIFY(applySetting(pipeline, "train1.epochs=30", fakeComponents()));
+        TW_VERIFY(applySetting(pipeline, "train1.epochs=5", fakeComponents()));
+        QCOMPARE(pipeline, wholePipeline());
+    }
+
+    void pipelineParameterSetsAllItsTargets()
+    {
+        Pipeline pipeline = pipelineWithParameters();
+        TW_VERIFY(applySetting(pipeline, "rate=0.5", fakeComponents()));
+        QCOMPARE(pipeline.find("train1")->parameters.real("learning_rate"), 0.5);
+        QCOMPARE(pipeline.find("train2")->parameters.real("learning_rate"), 0.5);
+    }
+
+    void refused_data()
+    {
+        QTest::addColumn<QString>("setting");
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<QString>("part");
+        QTest::addColumn<QString>("hint");
+        const QString invalid = errors::InvalidPipeline;
+        QTest::newRow("no equals sign") << "train1.epochs" << invalid << "train1.epochs" << "NODE.PARAMETER=VALUE";
+        QTest::newRow("nothing before") << "=3" << invalid << "=3" << "NODE.PARAMETER=VALUE";
+        QTest::newRow("node") << "trian1.epochs=3" << invalid << "'trian1'" << "'train1'";
+        QTest::newRow("parameter") << "train1.epoch=3" << invalid << "'epoch'" << "'epochs'";
+        QTest::newRow("pipeline parameter") << "rat=3" << invalid << "'rat'" << "'rate'";
+        QTest::newRow("unknown component") << "mystery1.x=3" << invalid << "from-tomorrow" << "";
+        QTest::newRow("range") << "train1.epochs=0" << QString(errors::GreaterThan) << "'epochs' is 0" << "> 0";
+        QTest::newRow("kind") << "train1.learning_rate=0,5" << invalid << "'0,5'" << "decimal point";
+        QTest::newRow("empty path") << "source1.path=" << QString(errors::NullOrEmpty) << "'path'" << "value";
+        QTest::newRow("one target refuses") << "mixed=0.5" << invalid << "'epochs'" << "";
+    }
+    void refused()
+    {
+        QFETCH(QString, setting);
+        QFETCH(QString, part);
+        QFETCH(QString, hint);
+        Pipeline pipeline = pipelineWithParameters();
+        const auto applied = applySetting(pipeline, setting, fakeComponents());
+        QVERIFY(!applied.ok());
+        QTEST(applied.error().name, "name");
+        QVERIFY2(applied.error().sentence().contains(part), qPrintable(applied.error().sentence()));
+        QVERIFY2(applied.error().hintSentence().contains(hint), qPrintable(applied.error().hintSentence()));
+        QCOMPARE(pipeline, pipelineWithParameters());
+    }
+
+    void errorsNameNodeAndParameter()
+    {
+        Pipeline pipeline = wholePipeline();
+        const Error error = applySetting(pipeline, "train1.epochs=0", fakeComponents()).error();
+        QCOMPARE(error.nodeId, QStringLiteral("train1"));
+        QCOMPARE(error.parameter, QStringLiteral("epochs"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestPipelineSettings)
+#include "tst_pipelinesettings.moc"
