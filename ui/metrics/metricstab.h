@@ -32,6 +32,10 @@ public:
     /// Points held, all series together.
     qint64 pointCount() const;
 
+protected:
+    void showEvent(QShowEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
     struct Private;
     std::unique_ptr<Private> d;

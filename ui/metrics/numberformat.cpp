@@ -15,7 +15,7 @@ constexpr QChar minusSign(0x2212);
 
 QString scientific(double value, int digits)
 {
-    QString text = QString::number(value, 'e', digits);
+    const QString text = QString::number(value, 'e', digits);
     const qsizetype at = text.indexOf(QLatin1Char('e'));
     QString mantissa = text.left(at);
     if (mantissa.contains(QLatin1Char('.'))) {
@@ -24,8 +24,8 @@ QString scientific(double value, int digits)
         if (mantissa.endsWith(QLatin1Char('.')))
             mantissa.chop(1);
     }
-    QString power = QString::number(text.mid(at + 1).toInt());
-    return (mantissa + QLatin1Char('e') + power).replace(QLatin1Char('-'), minusSign);
+    QString shown = mantissa + QLatin1Char('e') + QString::number(text.mid(at + 1).toInt());
+    return shown.replace(QLatin1Char('-'), minusSign);
 }
 
 QString fixed(double value, int decimals)
@@ -130,7 +130,7 @@ QString formatTick(double value, double step, NumberStyle style)
     default:
         break;
     }
-    return std::abs(value) >= 1000 ? shortened(value, step) : fixed(value, decimalsFor(step));
+    return std::abs(value) >= (style == NumberStyle::Rate ? 1e5 : 1000) ? shortened(value, step) : fixed(value, decimalsFor(step));
 }
 
 double niceStep(double span, int count, NumberStyle style)
