@@ -90,6 +90,9 @@ std::vector<std::uint32_t> shuffledOrder(std::size_t count, std::uint64_t seed, 
 /// Pixels → float: the loader's last pass, for scoring single pictures. `out` holds C·H·W floats.
 void normalizeInto(const ImageBuffer &image, const Normalization &normalization, int channels,
                    MemoryOrder order, float *out);
+/// The same for a view; a gray one (1 channel) fills equal channels.
+void normalizeInto(const PixelView &image, const Normalization &normalization, int channels,
+                   MemoryOrder order, float *out);
 /// Mean and standard deviation per channel of the (transformed) set, for `normalization` dataset.
 Result<Normalization> datasetNormalization(ManifestPtr manifest, const TransformList &transforms, int workers,
                                            const StopToken *stop);

@@ -37,5 +37,9 @@ Result<ImageHeader> readImageHeader(std::span<const std::uint8_t> bytes, const s
 /// the last scan or before EOI), unknown or unsupported format, too many pixels, broken.
 Result<ImageBuffer> decodeImage(std::span<const std::uint8_t> bytes, const std::string &name,
                                 const DecodeOptions &options = {});
+/// As decodeImage(), into a buffer that keeps its memory from picture to picture. `image` is
+/// unspecified after an error.
+Result<void> decodeImageInto(std::span<const std::uint8_t> bytes, const std::string &name,
+                             const DecodeOptions &options, ImageBuffer &image);
 
 } // namespace tw

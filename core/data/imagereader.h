@@ -5,8 +5,17 @@
 #include "core/data/imagemanifest.h"
 
 #include <memory>
+#include <vector>
 
 namespace tw {
+
+/// What one thread keeps between pictures, so that reading allocates nothing once warm.
+struct ReadScratch
+{
+    std::vector<std::uint8_t> file;
+    ImageBuffer image;
+    std::int64_t bytesRead = 0;  ///< sum over all reads
+};
 
 /// Gives decoded pictures of a manifest by index. One instance is used by many threads at once.
 class ImageReader
@@ -14,10 +23,16 @@ class ImageReader
 public:
     virtual ~ImageReader() = default;
     /// InvalidImageError naming the image.
-    virtual Result<ImageBuffer> read(std::size_t index) const = 0;
+    Result<ImageBuffer> read(std::size_t index) const;
+    /// As read(), without a copy: the view ends with the next call with the same scratch. Storage
+    /// that holds gray pictures gives one channel.
+    virtual Result<PixelView> view(std::size_t index, ReadScratch &scratch) const = 0;
     /// Opens the storage behind the manifest (IDX files are held in memory, shared between readers
     /// of the same file). InvalidDatasetError when it is gone or broken.
     static Result<std::unique_ptr<ImageReader>> open(ManifestPtr manifest, const DecodeOptions &options = {});
 };
+
+/// A regular file's bytes into a buffer that keeps its memory. InvalidImageError naming the path.
+Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> &bytes);
 
 } // namespace tw

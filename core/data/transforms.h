@@ -7,6 +7,7 @@
 
 #include <QJsonArray>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,5 +48,19 @@ ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int 
 /// InvalidDatasetError naming `name` and both sizes when a crop is larger than the image.
 Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list, SampleRandom &random,
                                     const std::string &name);
+
+/// What one thread keeps between pictures.
+struct TransformScratch
+{
+    std::array<std::vector<std::uint8_t>, 2> stages;  ///< results of operations, in turn
+    std::vector<std::uint8_t> columns, transposed, rows;
+    std::vector<int> bounds, coefficients;
+    std::vector<double> weights;
+    int turn = 0;
+};
+/// As applyTransforms() on pixels of 1 or 3 channels, bit-equal for gray pictures. The result
+/// points into `image` or `scratch`.
+Result<PixelView> transformView(const PixelView &image, const TransformList &list, SampleRandom &random,
+                                const std::string &name, TransformScratch &scratch);
 
 } // namespace tw

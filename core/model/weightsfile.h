@@ -5,19 +5,37 @@
 #include "core/base/result.h"
 #include "core/model/statedict.h"
 
+#include <QStringList>
+
 namespace tw {
 
+/// What a reader met besides the tensors, for `inspect` and for the log.
+struct WeightsReport
+{
+    QString format;         ///< "pytorch" | "safetensors"
+    QString weightsUnder;   ///< key of a checkpoint that held the tensors; empty: the file itself
+    QStringList extras;     ///< other entries of the file, left out; safetensors: keys of its metadata
+    QStringList warnings;   ///< sentences, e.g. naming the tensors that hold a NaN or an infinity
+};
+
 /// Zip-format .pth that torch.load(weights_only=True) reads: an OrderedDict of tensors, one storage
-/// each, stored records aligned to 64 bytes. FailedToWriteOutputsError.
+/// each, stored records aligned to 64 bytes. Written to a temporary sibling, synced, renamed; needs
+/// no memory beside the tensors'. FailedToWriteOutputsError.
 Result<void> writePth(const fs::path &file, const StateDict &weights);
-/// Plain state_dict of a zip-format .pth (also {'state_dict': …}, `module.` prefix). A restricted
-/// pickle machine: fixed allowed names and opcodes, bounded depth and memory, no code ever runs.
-/// InvalidModelDirectoryError naming the file, what was met and what to save instead.
-Result<StateDict> readPth(const fs::path &file);
+/// Tensors of a zip-format .pth: a state_dict, or one below 'state_dict', 'model_state_dict' or
+/// 'model'; views become contiguous copies, the rest stays in the mapped file. Names as they stand in
+/// the file (see stripNamePrefix). A restricted pickle machine: fixed allowed names and opcodes,
+/// bounded memory, no code ever runs. InvalidModelDirectoryError naming the file, what was met and
+/// what to save instead. `report` may be null; with it, values are searched for NaN.
+Result<StateDict> readPth(const fs::path &file, WeightsReport *report = nullptr);
+/// Header in the order of `weights`, data by falling element size, so that each tensor is aligned.
 Result<void> writeSafetensors(const fs::path &file, const StateDict &weights);
 /// With every check of the published format. InvalidModelDirectoryError.
-Result<StateDict> readSafetensors(const fs::path &file);
-/// By content: zip → readPth, else safetensors. InvalidModelDirectoryError.
-Result<StateDict> readWeights(const fs::path &file);
+Result<StateDict> readSafetensors(const fs::path &file, WeightsReport *report = nullptr);
+/// By content: zip → readPth, else safetensors. InvalidModelDirectoryError that says what the file
+/// is where it is neither (empty, a web page, a Git LFS pointer, a pickle without a zip).
+Result<StateDict> readWeights(const fs::path &file, WeightsReport *report = nullptr);
+/// Takes "module." and "_orig_mod." off while every name begins with it; returns what was taken off.
+std::string stripNamePrefix(StateDict &weights);
 
 } // namespace tw

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/component/portobjects.h"
+
+#include "core/base/files.h"
+#include "core/base/json.h"
+
+#include <array>
+
+namespace tw {
+
+namespace {
+
+constexpr char datasetFormat[] = "trainwright-dataset";
+constexpr char transformsFormat[] = "trainwright-transforms";
+constexpr int fileVersion = 1;
+
+/// The object of type T behind a port, or nothing.
+template <typename T> const T *objectOf(const RunRequest &request, const char *port)
+{
+    const auto found = request.inputs.constFind(QLatin1String(port));
+    return found == request.inputs.constEnd() ? nullptr : std::any_cast<T>(&found->object);
+}
+
+fs::path folderOf(const RunRequest &request, const char *port)
+{
+    return request.inputs.value(QLatin1String(port)).folder;
+}
+
+Result<QJsonObject> readVersioned(const fs::path &file, const char *format, const char *errorName)
+{
+    TW_ASSIGN(json, readJsonObject(file, errorName));
+    if (json.value(QLatin1String("format")).toString() != QLatin1String(format))
+        return makeError(errorName, QT_TRANSLATE_NOOP("Error", "'%1' is not a file of format '%2'."),
+                         {displayPath(file), QLatin1String(format)},
+                         QT_TRANSLATE_NOOP("Error", "Run the node that writes it again."));
+    const int version = json.value(QLatin1String("version")).toInt();
+    if (version < 1 || version > fileVersion)
+        return makeError(errorName, QT_TRANSLATE_NOOP("Error", "'%1' has version %2; this program reads version %3."),
+                         {displayPath(file), QString::number(version), QString::number(fileVersion)},
+                         QT_TRANSLATE_NOOP("Error", "Use a newer program, or run the node that writes it again."));
+    return json;
+}
+
+} // namespace
+
+Result<ManifestPtr> manifestInput(const RunRequest &request, const char *port)
+{
+    if (const auto *object = objectOf<ManifestPtr>(request, port); object && *object)
+        return *object;
+    TW_ASSIGN(manifest, ImageManifest::read(folderOf(request, port)));
+    return ManifestPtr(std::make_shared<ImageManifest>(std::move(manifest)));
+}
+
+Result<TransformList> transformsInput(const RunRequest &request, const char *port)
+{
+    if (const auto *object = objectOf<TransformList>(request, port))
+        return *object;
+    return readTransforms(folderOf(request, port));
+}
+
+Result<UntrainedModel> untrainedModelInput(const RunRequest &request, const char *port)
+{
+    if (const auto *object = objectOf<UntrainedModel>(request, port))
+        return *object;
+    return UntrainedModel::read(folderOf(request, port));
+}
+
+Result<void> writeDatasetReference(const fs::path &folder, const fs::path &data)
+{
+    return writeFileAtomically(folder / "dataset.json",
+                               jsonObjectLine({{"format", jsonString(QLatin1String(datasetFormat))},
+                                               {"version", QByteArray::number(fileVersion)},
+                                               {"path", jsonCompact(pathToJson(data))}})
+                                   + '\n');
+}
+
+Result<fs::path> datasetInput(const RunRequest &request, const char *port)
+{
+    if (const auto *object = objectOf<fs::path>(request, port))
+        return *object;
+    const fs::path file = folderOf(request, port) / "dataset.json";
+    TW_ASSIGN(json, readVersioned(file, datasetFormat, errors::InvalidDataset));
+    return pathFromJson(json.value(QLatin1String("path")));
+}
+
+Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms)
+{
+    return writeFileAtomically(folder / "transforms.json",
+                               jsonObjectLine({{"format", jsonString(QLatin1String(transformsFormat))},
+                                               {"version", QByteArray::number(fileVersion)},
+                                               {"transforms", jsonCompact(transformsToJson(transforms))}})
+                                   + '\n');
+}
+
+Result<TransformList> readTransforms(const fs::path &folder)
+{
+    const fs::path file = folder / "transforms.json";
+    TW_ASSIGN(json, readVersioned(file, transformsFormat, errors::InvalidTransformationDirectory));
+    const QJsonValue list = json.value(QLatin1String("transforms"));
+    if (!list.isArray())
+        return makeError(errors::InvalidTransformationDirectory,
+                         QT_TRANSLATE_NOOP("Error", "'%1' has no list of operations."), {displayPath(file)},
+                         QT_TRANSLATE_NOOP("Error", "Run the node that writes it again."));
+    return transformsFromJson(list.toArray());
+}
+
+PortFacts factsOf(const ImageManifest &manifest)
+{
+    PortFacts facts;
+    QStringList names;
+    for (const std::string &name : manifest.categories)
+        names.append(QString::fromUtf8(name.data(), qsizetype(name.size())));
+    facts.categories = names;
+    const auto counts = manifest.counts();
+    facts.counts = QList<qint64>(counts.begin(), counts.end());
+    facts.images = qint64(manifest.size());
+    facts.labelled = manifest.isLabelled();
+    return facts;
+}
+
+QString groupedNumber(qint64 number)
+{
+    QString digits = QString::number(number);
+    const qsizetype first = number < 0 ? 1 : 0;
+    for (qsizetype at = digits.size() - 3; at > first; at -= 3)
+        digits.insert(at, u',');
+    return digits;
+}
+
+QString datasetSummary(const PortFacts &facts)
+{
+    if (!facts.images)
+        return {};
+    const QString images = *facts.images == 1 ? QStringLiteral("1 image")
+                                              : groupedNumber(*facts.images) + QStringLiteral(" images");
+    if (!facts.labelled.value_or(true))
+        return images + QStringLiteral(" · no labels");
+    if (!facts.categories)
+        return images;
+    const qint64 classes = facts.categories->size();
+    return images
+        + (classes == 1 ? QStringLiteral(" · 1 class") : QStringLiteral(" · %1 classes").arg(groupedNumber(classes)));
+}
+
+QString shortNumber(qint64 number)
+{
+    struct Step { double size; const char *suffix; };
+    constexpr std::array<Step, 3> steps{Step{1e9, " G"}, Step{1e6, " M"}, Step{1e3, " k"}};
+    for (const Step &step : steps)
+        if (double(number) >= step.size)
+            return QString::number(double(number) / step.size, 'f', 1) + QLatin1String(step.suffix);
+    return QString::number(number);
+}
+
+QString quotedList(const QStringList &names)
+{
+    constexpr qsizetype shown = 8;
+    QStringList quoted;
+    for (const QString &name : names.first(std::min(shown, names.size())))
+        quoted.append(u'\'' + name + u'\'');
+    QString text = quoted.join(QStringLiteral(", "));
+    if (names.size() > shown)
+        text += QStringLiteral(" and %1 more").arg(names.size() - shown);
+    return text;
+}
+
+} // namespace tw

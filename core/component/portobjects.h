@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/component/componenttype.h"
+#include "core/data/imagemanifest.h"
+#include "core/data/transforms.h"
+#include "core/model/modeldirectory.h"
+
+namespace tw {
+
+/// What an input carries: the object of this run where there is one, else what its folder holds.
+/// The input must be connected. Errors are those of the reading function of the type.
+Result<ManifestPtr> manifestInput(const RunRequest &request, const char *port);
+Result<TransformList> transformsInput(const RunRequest &request, const char *port);
+Result<UntrainedModel> untrainedModelInput(const RunRequest &request, const char *port);
+
+/// The chosen file or folder of an AnyDirectory: dataset.json {format, version, path}.
+Result<void> writeDatasetReference(const fs::path &folder, const fs::path &data);
+Result<fs::path> datasetInput(const RunRequest &request, const char *port);
+
+/// transforms.json {format, version, transforms}. FailedToWriteOutputsError /
+/// InvalidTransformationDirectoryError.
+Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms);
+Result<TransformList> readTransforms(const fs::path &folder);
+
+/// What preflight says of a manifest that is already known.
+PortFacts factsOf(const ImageManifest &manifest);
+/// "60,000": digits in groups of three, C locale.
+QString groupedNumber(qint64 number);
+/// "60,000 images · 10 classes"; "1 image · 1 class"; without classes "25 images · no labels".
+QString datasetSummary(const PortFacts &facts);
+/// "11.2 M", "52", "431.1 k"
+QString shortNumber(qint64 number);
+/// Names in quotes, at most eight of them: "'a', 'b' and 3 more".
+QString quotedList(const QStringList &names);
+
+} // namespace tw

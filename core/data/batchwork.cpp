@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/data/batchwork.h"
+
+#include <QCoreApplication>
+
+#include <cstring>
+#include <new>
+
+namespace tw {
+
+BatchWork::BatchWork(const LoaderShared &shared, std::uint32_t epoch, std::vector<std::uint32_t> samples)
+    : m_shared(shared), m_epoch(epoch), m_samples(std::move(samples)), m_slots(m_samples.size())
+{
+}
+
+void BatchWork::fill(std::size_t index, LoaderScratch &scratch)
+{
+    Slot &slot = m_slots[index];
+    const auto fail = [&](const char *name, const char *text, const QString &detail, const char *hint) {
+        slot.state = State::Failed;
+        slot.error = makeError(name, text,
+                               {QString::fromStdString(m_shared.manifest->displayName(m_samples[index])), detail}, hint);
+    };
+    try {
+        fillSlot(index, scratch);
+    } catch (const std::bad_alloc &) {
+        fail(errors::ModuleOutOfMemory, QT_TRANSLATE_NOOP("Error", "There is not enough memory to load the image \"%1\"."), {},
+             QT_TRANSLATE_NOOP("Error", "Use a smaller batch size or fewer workers."));
+    } catch (const std::exception &exception) {
+        fail(errors::Library, QT_TRANSLATE_NOOP("Error", "Loading the image \"%1\" failed: %2."),
+             QString::fromLocal8Bit(exception.what()), "");
+    } catch (...) {
+        fail(errors::Library, QT_TRANSLATE_NOOP("Error", "Loading the image \"%1\" failed: %2."),
+             QStringLiteral("unknown exception"), "");
+    }
+}
+
+void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
+{
+    Slot &slot = m_slots[index];
+    const std::uint32_t sample = m_samples[index];
+    const Result<PixelView> image = m_shared.reader->view(sample, scratch.read);
+    if (!image.ok()) {
+        slot.state = m_shared.options.skipUnreadable ? State::Unreadable : State::Failed;
+        slot.error = image.error();
+        return;
+    }
+    PixelView out = *image;
+    if (!m_shared.transforms.empty()) {
+        SampleRandom random(m_shared.options.seed, RandomPurpose::Augment, m_epoch, sample);
+        const Result<PixelView> transformed = transformView(*image, m_shared.transforms, random,
+                                                            m_shared.manifest->displayName(sample), scratch.transform);
+        if (!transformed.ok()) {
+            slot.state = State::Failed;
+            slot.error = transformed.error();
+            return;
+        }
+        out = *transformed;
+    }
+    if (float *to = place(slot, index, out.width, out.height))
+        m_shared.normalizer.run(out, to);
+}
+
+std::size_t BatchWork::imageFloats() const
+{
+    return std::size_t(m_batch->channels) * std::size_t(m_batch->height) * std::size_t(m_batch->width);
+}
+
+// The first picture that is ready gives the batch its size; finish() judges by the order of slots.
+float *BatchWork::place(Slot &slot, std::size_t index, int width, int height)
+{
+    slot.width = width;
+    slot.height = height;
+    const std::lock_guard lock(m_mutex);
+    if (!m_batch) {
+        const int channels = m_shared.options.channels;
+        m_batch = m_shared.pool->take(m_samples.size() * std::size_t(channels) * std::size_t(height) * std::size_t(width));
+        m_batch->channels = channels;
+        m_batch->height = height;
+        m_batch->width = width;
+        m_batch->order = m_shared.options.order;
+    }
+    const bool fits = m_batch->width == width && m_batch->height == height;
+    slot.state = fits ? State::Placed : State::OtherSize;
+    return fits ? m_batch->data + index * imageFloats() : nullptr;
+}
+
+std::optional<Error> BatchWork::firstError() const
+{
+    bool unequal = false;
+    for (const Slot &slot : m_slots) {
+        if (slot.state == State::Failed) {
+            Error error = *slot.error;
+            // An unreadable picture that may not be skipped is a fault of the data set.
+            if (error.name == QLatin1String(errors::InvalidImage))
+                error.name = QLatin1String(errors::InvalidDataset);
+            return error;
+        }
+        unequal = unequal || slot.state == State::OtherSize;
+    }
+    return unequal ? std::optional(unequalSizes()) : std::nullopt;
+}
+
+Error BatchWork::unequalSizes() const
+{
+    const Slot *first = nullptr;
+    QStringList args;
+    for (std::size_t i = 0; i < m_slots.size() && args.size() < 6; ++i) {
+        const Slot &slot = m_slots[i];
+        if (slot.width == 0 || (first && slot.width == first->width && slot.height == first->height))
+            continue;
+        first = first ? first : &slot;
+        args << QString::fromStdString(m_shared.manifest->displayName(m_samples[i])) << QString::number(slot.width)
+             << QString::number(slot.height);
+    }
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "Images of unequal size cannot stand in one batch: \"%1\" has %2 × %3 pixels, "
+                                                "\"%4\" %5 × %6."),
+                     args, QT_TRANSLATE_NOOP("Error", "Add a crop to the image transformation, so that all come out equal."));
+}
+
+// Moves the pictures that are there to the front, in order.
+void BatchWork::compact()
+{
+    std::size_t to = 0;
+    for (std::size_t i = 0; i < m_slots.size(); ++i) {
+        if (m_slots[i].state != State::Placed)
+            continue;
+        if (to != i)
+            std::memcpy(m_batch->data + to * imageFloats(), m_batch->data + i * imageFloats(), imageFloats() * sizeof(float));
+        m_samples[to++] = m_samples[i];
+    }
+    m_samples.resize(to);
+}
+
+Result<BatchPtr> BatchWork::finish(std::vector<std::pair<std::uint32_t, QString>> &skipped)
+{
+    for (std::size_t i = 0; i < m_slots.size(); ++i)
+        if (m_slots[i].state == State::Unreadable)
+            skipped.emplace_back(m_samples[i], m_slots[i].error->sentence());
+    if (std::optional<Error> error = firstError())
+        return *std::move(error);
+    if (!m_batch)
+        return BatchPtr();
+    compact();
+    m_batch->count = int(m_samples.size());
+    m_batch->labels.clear();
+    for (const std::uint32_t sample : m_samples)
+        m_batch->labels.push_back(m_shared.manifest->category(sample));
+    m_batch->samples = std::move(m_samples);
+    return BatchPtr(std::move(m_batch));
+}
+
+} // namespace tw

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/data/imagemanifest.h"
+
+#include "core/base/hash.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tw {
+
+void ImageManifest::reserve(std::size_t images, std::size_t pathBytes)
+{
+    m_pool.reserve(pathBytes);
+    m_offsets.reserve(images);
+    m_categories.reserve(images);
+    m_bytes.reserve(images);
+    m_mtimes.reserve(images);
+}
+
+void ImageManifest::add(std::string_view path, int category, std::int64_t bytes, std::int64_t mtimeNs)
+{
+    m_offsets.push_back(m_pool.size());
+    m_pool.append(path);
+    m_categories.push_back(category);
+    m_bytes.push_back(bytes);
+    m_mtimes.push_back(mtimeNs);
+}
+
+std::string_view ImageManifest::path(std::size_t i) const
+{
+    const std::size_t end = i + 1 < m_offsets.size() ? m_offsets[i + 1] : m_pool.size();
+    return std::string_view(m_pool).substr(m_offsets[i], end - m_offsets[i]);
+}
+
+std::string ImageManifest::displayName(std::size_t i) const
+{
+    const char separator = storage == Storage::Files ? '/' : '#';
+    std::string name = root.native();
+    if (name.empty() || name.back() != separator)
+        name += separator;
+    return name.append(path(i));
+}
+
+std::vector<std::int64_t> ImageManifest::counts() const
+{
+    std::vector<std::int64_t> out(categories.size(), 0);
+    for (const std::int32_t id : m_categories)
+        if (id >= 0 && std::size_t(id) < out.size())
+            ++out[std::size_t(id)];
+    return out;
+}
+
+bool ImageManifest::isLabelled() const
+{
+    return !m_categories.empty() && std::none_of(m_categories.begin(), m_categories.end(), [](int id) { return id < 0; });
+}
+
+ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) const
+{
+    ImageManifest out;
+    out.storage = storage;
+    out.root = root;
+    out.categories = categories;
+    out.transforms = transforms;
+    out.transformsForTraining = transformsForTraining;
+    out.reserve(indices.size(), m_pool.size());
+    for (const std::uint32_t i : indices)
+        out.add(path(i), category(i), bytes(i), mtimeNs(i));
+    out.computeFingerprint();
+    return out;
+}
+
+static void appendInteger(QByteArray &out, std::int64_t value)
+{
+    out.append(reinterpret_cast<const char *>(&value), sizeof value);
+}
+
+void ImageManifest::computeFingerprint()
+{
+    std::vector<std::uint32_t> order(size());
+    std::iota(order.begin(), order.end(), 0U);
+    const bool numbers = storage == Storage::Idx;
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+        const std::string_view first = path(a), second = path(b);
+        if (numbers && first.size() != second.size())
+            return first.size() < second.size();
+        return first < second;
+    };
+    if (!std::is_sorted(order.begin(), order.end(), before))
+        std::sort(order.begin(), order.end(), before);
+    QByteArray text;
+    text.reserve(qsizetype(m_pool.size() + size() * 32 + 64));
+    for (const std::string &name : categories)
+        text.append(name.data(), qsizetype(name.size())).append('\0');
+    for (const std::uint32_t i : order) {
+        const std::string_view name = path(i);
+        text.append('\n').append(name.data(), qsizetype(name.size())).append('\0');
+        appendInteger(text, bytes(i));
+        appendInteger(text, mtimeNs(i));
+        appendInteger(text, category(i));
+    }
+    fingerprint = blake2b(text).toStdString();
+}
+
+} // namespace tw

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/data/imagemanifest.h"
+
+#include "core/base/files.h"
+#include "core/base/json.h"
+
+#include <QCoreApplication>
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include <algorithm>
+#include <charconv>
+
+namespace tw {
+
+namespace {
+
+constexpr char Format[] = "trainwright-image-directory";
+constexpr int Version = 1;
+constexpr char HeadFile[] = "image_directory.json";
+constexpr char LinesFile[] = "images.jsonl";
+
+struct Line
+{
+    std::string path;
+    std::int64_t index = -1;
+    std::int64_t category = -1, bytes = 0, mtimeNs = 0;
+};
+
+const char *storageName(ImageManifest::Storage storage)
+{
+    switch (storage) {
+    case ImageManifest::Storage::Idx: return "idx";
+    case ImageManifest::Storage::Zip: return "zip";
+    case ImageManifest::Storage::Tar: return "tar";
+    case ImageManifest::Storage::Files: break;
+    }
+    return "files";
+}
+
+QByteArray jsonText(const QJsonValue &value)
+{
+    return jsonCompact(value);
+}
+
+void appendNumber(QByteArray &out, std::int64_t value)
+{
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    out.append(digits, qsizetype(end - digits));
+}
+
+// Most names need no escaping; the others take the general way.
+void appendPath(QByteArray &out, std::string_view path)
+{
+    const bool plain = std::all_of(path.begin(), path.end(),
+                                   [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
+    if (plain)
+        out.append('"').append(path.data(), qsizetype(path.size())).append('"');
+    else
+        out.append(jsonText(pathToJson(fs::path(std::string(path)))));
+}
+
+void appendLine(QByteArray &out, const ImageManifest &manifest, std::size_t i, const std::string &archive)
+{
+    const bool numbered = manifest.storage == ImageManifest::Storage::Idx;
+    out.append("{\"path\":");
+    appendPath(out, numbered ? std::string_view(archive) : manifest.path(i));
+    if (numbered)
+        out.append(",\"index\":").append(manifest.path(i).data(), qsizetype(manifest.path(i).size()));
+    out.append(",\"category\":");
+    if (manifest.category(i) < 0)
+        out.append("null");
+    else
+        appendNumber(out, manifest.category(i));
+    out.append(",\"bytes\":");
+    appendNumber(out, manifest.bytes(i));
+    out.append(",\"mtime_ns\":");
+    appendNumber(out, manifest.mtimeNs(i));
+    out.append(",\"key\":null}\n");
+}
+
+// Reads the form that appendLine() writes; anything else is left to the general parser.
+class LineParser
+{
+public:
+    explicit LineParser(std::string_view text) : m_text(text) {}
+
+    bool parse(Line &line)
+    {
+        if (!literal("{\"path\":\"") || !plainString(line.path))
+            return false;
+        line.index = -1;
+        if (literal(",\"index\":") && !number(line.index))
+            return false;
+        if (!literal(",\"category\":"))
+            return false;
+        line.category = -1;
+        if (!literal("null") && !number(line.category))
+            return false;
+        return literal(",\"bytes\":") && number(line.bytes) && literal(",\"mtime_ns\":") && number(line.mtimeNs)
+               && literal(",\"key\":null}") && m_text.empty();
+    }
+
+private:
+    bool literal(std::string_view expected)
+    {
+        if (m_text.substr(0, expected.size()) != expected)
+            return false;
+        m_text.remove_prefix(expected.size());
+        return true;
+    }
+    bool plainString(std::string &out)
+    {
+        const std::size_t end = m_text.find_first_of("\"\\");
+        if (end == std::string_view::npos || m_text[end] == '\\')
+            return false;
+        out.assign(m_text.substr(0, end));
+        m_text.remove_prefix(end + 1);
+        return true;
+    }
+    bool number(std::int64_t &out)
+    {
+        const auto [end, code] = std::from_chars(m_text.data(), m_text.data() + m_text.size(), out);
+        if (code != std::errc())
+            return false;
+        m_text.remove_prefix(std::size_t(end - m_text.data()));
+        return true;
+    }
+    std::string_view m_text;
+};
+
+bool parseAnyJson(std::string_view text, Line &line)
+{
+    const QByteArray bytes = QByteArray::fromRawData(text.data(), qsizetype(text.size()));
+    const QJsonObject json = QJsonDocument::fromJson(bytes).object();
+    line.path = pathFromJson(json.value(QStringLiteral("path"))).native();
+    line.index = json.value(QStringLiteral("index")).toInteger(-1);
+    line.category = json.value(QStringLiteral("category")).toInteger(-1);
+    line.bytes = json.value(QStringLiteral("bytes")).toInteger(0);
+    line.mtimeNs = json.value(QStringLiteral("mtime_ns")).toInteger(0);
+    return !line.path.empty();
+}
+
+Error badHead(const fs::path &file, const QString &reason)
+{
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "\"%1\" is not an image directory this version reads: %2."),
+                     {displayPath(file), reason},
+                     QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
+}
+
+Error badLine(const fs::path &file, std::size_t number)
+{
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "Line %2 of \"%1\" is not a valid image entry."),
+                     {displayPath(file), QString::number(number)},
+                     QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
+}
+
+QByteArray headText(const ImageManifest &manifest)
+{
+    QJsonArray categories;
+    for (const std::string &name : manifest.categories)
+        categories.append(pathToJson(fs::path(name)));
+    const QJsonValue transforms = manifest.transforms ? QJsonValue(transformsToJson(*manifest.transforms)) : QJsonValue();
+    return jsonObjectLine({{"format", jsonString(QLatin1String(Format))},
+                           {"version", QByteArray::number(Version)},
+                           {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
+                           {"root", jsonText(pathToJson(manifest.root))},
+                           {"categories", jsonText(categories)},
+                           {"transforms", jsonText(transforms)},
+                           {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
+                           {"count", QByteArray::number(qulonglong(manifest.size()))},
+                           {"fingerprint", jsonString(QString::fromStdString(manifest.fingerprint))}});
+}
+
+Result<void> readCategories(const QJsonArray &json, const fs::path &file, ImageManifest &manifest)
+{
+    for (const QJsonValue &value : json) {
+        manifest.categories.push_back(pathFromJson(value).native());
+        if (manifest.categories.back().empty())
+            return badHead(file, QStringLiteral("a category has no name"));
+    }
+    return {};
+}
+
+Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
+{
+    TW_ASSIGN(json, readJsonObject(file, errors::InvalidDataset));
+    if (json.value(QStringLiteral("format")).toString() != QLatin1String(Format))
+        return badHead(file, QStringLiteral("its format is \"%1\"").arg(json.value(QStringLiteral("format")).toString()));
+    const qint64 version = json.value(QStringLiteral("version")).toInteger(0);
+    if (version != Version)
+        return badHead(file, QStringLiteral("its format version is %1").arg(version));
+    const QString storage = json.value(QStringLiteral("storage")).toString(QStringLiteral("files"));
+    if (storage == QLatin1String("idx"))
+        manifest.storage = ImageManifest::Storage::Idx;
+    else if (storage != QLatin1String("files"))
+        return badHead(file, QStringLiteral("its storage is \"%1\"").arg(storage));
+    manifest.root = pathFromJson(json.value(QStringLiteral("root")));
+    TW_TRY(readCategories(json.value(QStringLiteral("categories")).toArray(), file, manifest));
+    if (json.value(QStringLiteral("transforms")).isArray()) {
+        TW_ASSIGN(list, transformsFromJson(json.value(QStringLiteral("transforms")).toArray()));
+        manifest.transforms = std::move(list);
+    }
+    manifest.transformsForTraining = json.value(QStringLiteral("transforms_for_training")).toBool();
+    manifest.fingerprint = json.value(QStringLiteral("fingerprint")).toString().toStdString();
+    const qint64 count = json.value(QStringLiteral("count")).toInteger(-1);
+    if (count < 0)
+        return badHead(file, QStringLiteral("it has no count of images"));
+    return std::size_t(count);
+}
+
+Result<void> readLines(const fs::path &file, ImageManifest &manifest)
+{
+    TW_ASSIGN(bytes, readFile(file, errors::InvalidDataset));
+    std::string_view rest(bytes.constData(), std::size_t(bytes.size()));
+    const auto lines = std::size_t(std::count(rest.begin(), rest.end(), '\n'));
+    manifest.reserve(lines, lines * 24);
+    const bool numbered = manifest.storage == ImageManifest::Storage::Idx;
+    Line line;
+    char digits[24];
+    for (std::size_t number = 1; !rest.empty(); ++number) {
+        const std::string_view text = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(text.size() + 1, rest.size()));
+        if (!LineParser(text).parse(line) && !parseAnyJson(text, line))
+            return badLine(file, number);
+        if (line.category < -1 || line.category >= std::int64_t(manifest.categories.size()) || numbered != (line.index >= 0)
+            || line.bytes < 0)
+            return badLine(file, number);
+        const auto end = std::to_chars(digits, digits + sizeof digits, line.index).ptr;
+        const std::string_view index(digits, std::size_t(end - digits));
+        manifest.add(numbered ? index : std::string_view(line.path), int(line.category), line.bytes, line.mtimeNs);
+    }
+    return {};
+}
+
+} // namespace
+
+Result<void> ImageManifest::write(const fs::path &folder) const
+{
+    TW_TRY(makeFolder(folder));
+    QByteArray lines;
+    lines.reserve(qsizetype(m_pool.size() + size() * 120));
+    const std::string archive = root.filename().native();
+    for (std::size_t i = 0; i < size(); ++i)
+        appendLine(lines, *this, i, archive);
+    TW_TRY(writeFileAtomically(folder / LinesFile, lines));
+    return writeFileAtomically(folder / HeadFile, headText(*this) + '\n');
+}
+
+Result<ImageManifest> ImageManifest::read(const fs::path &folder)
+{
+    ImageManifest manifest;
+    TW_ASSIGN(count, readHead(folder / HeadFile, manifest));
+    TW_TRY(readLines(folder / LinesFile, manifest));
+    if (manifest.size() != count)
+        return badHead(folder / LinesFile, QStringLiteral("it lists %1 images, %2 were written").arg(manifest.size()).arg(count));
+    return manifest;
+}
+
+} // namespace tw

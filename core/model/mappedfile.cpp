@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/model/mappedfile.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace tw {
+
+static Error openError(const fs::path &file, int systemErrno)
+{
+    return makeError(errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "The weights file %1 cannot be read: %2."),
+                     {displayPath(file), QString::fromLocal8Bit(std::strerror(systemErrno))},
+                     QT_TRANSLATE_NOOP("Error", "Check that the file exists and that you may read it."));
+}
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const fs::path &file)
+{
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return openError(file, errno);
+    struct stat status = {};
+    if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        const int reason = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+        ::close(fd);
+        return openError(file, reason);
+    }
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void *data = size == 0 ? nullptr : ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int mapErrno = errno;
+    ::close(fd);
+    if (data == MAP_FAILED)
+        return openError(file, mapErrno);
+    return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte *>(data), size));
+}
+
+MappedFile::~MappedFile()
+{
+    if (m_data)
+        ::munmap(const_cast<std::byte *>(m_data), m_size);
+}
+
+} // namespace tw

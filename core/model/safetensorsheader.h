@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/model/statedict.h"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tw {
+
+struct SafetensorsEntry
+{
+    std::string name;
+    ElementType type = ElementType::F32;
+    std::vector<std::int64_t> shape;
+    std::uint64_t begin = 0, end = 0;
+};
+
+/// Strict parser of a safetensors header: an object of {"dtype", "shape", "data_offsets"} and the
+/// optional "__metadata__" of texts. Names twice, other keys, fractions and bytes that are not UTF-8
+/// are refused. Nesting is fixed, so no recursion.
+class SafetensorsHeader
+{
+public:
+    /// Empty on success, else what is wrong (English).
+    std::string parse(std::string_view json);
+    const std::vector<SafetensorsEntry> &entries() const { return m_entries; }
+    const std::vector<std::string> &metadataKeys() const { return m_metadataKeys; }
+
+private:
+    bool fail(const std::string &what);
+    bool literal(char c);
+    bool peek(char c);
+    void skipSpace();
+    bool text(std::string &out);
+    bool escape(std::string &out);
+    bool hex4(unsigned &out);
+    bool number(std::uint64_t &out);
+    bool numbers(std::vector<std::uint64_t> &out);
+    bool metadata();
+    bool entry(const std::string &name);
+    bool field(const std::string &key, SafetensorsEntry &entry);
+    bool member(std::string &key, bool first);
+
+    std::string_view m_json;
+    std::size_t m_at = 0;
+    std::string m_error;
+    std::vector<SafetensorsEntry> m_entries;
+    std::vector<std::string> m_metadataKeys;
+};
+
+} // namespace tw

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/model/weightschecks.h"
+
+#include <QStringDecoder>
+
+#include <cstring>
+#include <set>
+
+namespace tw {
+
+namespace {
+
+/// Exponent bits all set: NaN or infinity, for every IEEE format and bfloat16.
+template <typename Bits> bool allFinite(const TensorBlob &blob, Bits exponentMask)
+{
+    for (std::size_t at = 0; at + sizeof(Bits) <= blob.bytes; at += sizeof(Bits)) {
+        Bits bits;
+        std::memcpy(&bits, blob.data + at, sizeof bits);
+        if ((bits & exponentMask) == exponentMask)
+            return false;
+    }
+    return true;
+}
+
+bool isFinite(const TensorBlob &blob)
+{
+    switch (blob.type) {
+    case ElementType::F32: return allFinite<std::uint32_t>(blob, 0x7F800000u);
+    case ElementType::F64: return allFinite<std::uint64_t>(blob, 0x7FF0000000000000u);
+    case ElementType::F16: return allFinite<std::uint16_t>(blob, 0x7C00u);
+    case ElementType::BF16: return allFinite<std::uint16_t>(blob, 0x7F80u);
+    default: return true;
+    }
+}
+
+bool isUtf8(const std::string &text)
+{
+    QStringDecoder decoder(QStringDecoder::Utf8, QStringDecoder::Flag::Stateless);
+    const QString decoded = decoder(QByteArrayView(text.data(), static_cast<qsizetype>(text.size())));
+    return !decoder.hasError();
+}
+
+} // namespace
+
+void reportNotFinite(const StateDict &weights, WeightsReport &report)
+{
+    constexpr int named = 5;
+    QStringList names;
+    for (const TensorBlob &blob : weights) {
+        if (!isFinite(blob))
+            names += QString::fromStdString(blob.name);
+    }
+    if (names.isEmpty())
+        return;
+    const QString more = names.size() > named ? QStringLiteral(" and %1 more").arg(names.size() - named) : QString();
+    report.warnings += QStringLiteral("A NaN or an infinity stands in: %1%2").arg(names.mid(0, named).join(u", "), more);
+}
+
+Result<void> checkWritable(const fs::path &file, const StateDict &weights)
+{
+    std::set<std::string> names;
+    for (const TensorBlob &blob : weights) {
+        const bool fits = blob.bytes == static_cast<std::size_t>(blob.elements()) * elementBytes(blob.type);
+        const bool named = !blob.name.empty() && isUtf8(blob.name) && names.insert(blob.name).second;
+        if (!fits || !named || (blob.bytes > 0 && !blob.data))
+            return makeError(errors::FailedToWriteOutputs,
+                             QT_TRANSLATE_NOOP("Error", "The tensor '%1' cannot be written to %2: its name is empty or used "
+                                                        "twice, or its bytes do not fit its shape."),
+                             {QString::fromStdString(blob.name), displayPath(file)});
+    }
+    return {};
+}
+
+std::string stripNamePrefix(StateDict &weights)
+{
+    std::string taken;
+    for (bool again = !weights.empty(); again;) {
+        again = false;
+        for (const std::string prefix : {"module.", "_orig_mod."}) {
+            bool all = true;
+            for (const TensorBlob &blob : weights)
+                all = all && blob.name.starts_with(prefix) && blob.name.size() > prefix.size();
+            if (!all)
+                continue;
+            for (TensorBlob &blob : weights)
+                blob.name.erase(0, prefix.size());
+            taken += prefix;
+            again = true;
+        }
+    }
+    return taken;
+}
+
+} // namespace tw

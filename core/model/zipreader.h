@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/base/paths.h"
+#include "core/base/result.h"
+#include "core/model/mappedfile.h"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tw {
+
+/// Bytes of one zip member: a piece of the mapped file where it is stored, else memory of its own.
+struct ZipMember
+{
+    std::shared_ptr<const void> owner;
+    std::span<const std::byte> bytes;
+};
+
+/// Members of a zip by name, through minizip; nothing is ever extracted to disk. One thread.
+class ZipReader
+{
+public:
+    /// InvalidModelDirectoryError: no readable central directory, a name twice, more than a million members.
+    static Result<std::unique_ptr<ZipReader>> open(const fs::path &file);
+    ~ZipReader();
+    std::vector<std::string> names() const;
+    bool contains(const std::string &name) const { return m_entries.contains(name); }
+    /// Size that the central directory states; 0 for an unknown name.
+    std::size_t statedBytes(const std::string &name) const;
+    /// The member with its CRC-32 checked. Refused where its stated size passes `maxBytes`, it is
+    /// encrypted, or what is there differs from what is stated.
+    Result<ZipMember> read(const std::string &name, std::size_t maxBytes);
+
+private:
+    struct Entry
+    {
+        std::uint64_t directoryPosition, directoryNumber, bytes, compressedBytes;
+        std::uint32_t crc;
+        std::uint16_t flags, method;
+    };
+    explicit ZipReader(const fs::path &file) : m_file(file) {}
+    Result<void> readDirectory();
+    Result<ZipMember> readOpened(const std::string &name, const Entry &entry);
+    Error damaged(const std::string &name) const;
+
+    fs::path m_file;
+    std::shared_ptr<const MappedFile> m_mapping;
+    void *m_zip = nullptr;
+    std::unordered_map<std::string, Entry> m_entries;
+};
+
+} // namespace tw
