@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""Scores pictures with the model in this folder: torch, torchvision and PIL, nothing else.
+
+    python3 score.py [--logits] [--model FOLDER] IMAGE...
+
+prints one JSON object a line: {"path", "label", "probabilities": {class: p}[, "logits": [...]]}.
+Works with PyTorch 1.13 and every 2.x. Pictures become 8-bit RGB as in training: orientation of the
+camera applied, alpha dropped, 16-bit grey scaled by (v + 128) / 257. PIL itself cuts 16-bit *colour*
+to 8 bits by dropping the low byte; save such pictures with 8 bits for the very same numbers.
+"""
+import argparse
+import json
+import math
+import os
+import sys
+import urllib.parse
+
+import torch
+import torchvision
+from PIL import Image, ImageOps
+
+
+class SmallCnn(torch.nn.Module):
+    """conv 32, pool, conv 64, pool, dense 128, dense classes."""
+
+    def __init__(self, num_classes, in_channels=3, height=28, width=28):
+        super().__init__()
+        self.conv1 = torch.nn.Conv2d(in_channels, 32, 3, padding=1)
+        self.conv2 = torch.nn.Conv2d(32, 64, 3, padding=1)
+        self.fc1 = torch.nn.Linear(64 * (height // 4) * (width // 4), 128)
+        self.fc2 = torch.nn.Linear(128, num_classes)
+
+    def forward(self, x):
+        x = torch.nn.functional.max_pool2d(torch.relu(self.conv1(x)), 2)
+        x = torch.nn.functional.max_pool2d(torch.relu(self.conv2(x)), 2)
+        return self.fc2(torch.relu(self.fc1(torch.flatten(x, 1))))
+
+
+class Mlp(torch.nn.Module):
+    """Dense layers fc1 ... fcN over the flattened picture."""
+
+    def __init__(self, num_classes, in_channels=3, height=28, width=28, hidden_sizes=(10,), activation="relu",
+                 dropout=0.0):
+        super().__init__()
+        sizes = [in_channels * height * width, *hidden_sizes, num_classes]
+        for i in range(len(sizes) - 1):
+            setattr(self, "fc%d" % (i + 1), torch.nn.Linear(sizes[i], sizes[i + 1]))
+        self.layers = len(sizes) - 1
+        self.activation = torch.tanh if activation == "tanh" else torch.relu
+        self.dropout = torch.nn.Dropout(dropout)
+
+    def forward(self, x):
+        x = torch.flatten(x, 1)
+        for i in range(1, self.layers):
+            x = self.dropout(self.activation(getattr(self, "fc%d" % i)(x)))
+        return getattr(self, "fc%d" % self.layers)(x)
+
+
+OWN_NETWORKS = {"small_cnn": SmallCnn, "mlp": Mlp}
+
+
+def class_name(entry):
+    """A name that is not UTF-8 is stored percent-encoded."""
+    if isinstance(entry, dict):
+        return os.fsdecode(urllib.parse.unquote_to_bytes(entry["path"]))
+    return entry
+
+
+def make_network(description):
+    name, arguments = description["architecture"], description["arguments"]
+    if name in OWN_NETWORKS:
+        return OWN_NETWORKS[name](**arguments)
+    return getattr(torchvision.models, name)(num_classes=arguments["num_classes"])
+
+
+def load_model(folder):
+    with open(os.path.join(folder, "model.json"), encoding="utf-8") as file:
+        description = json.load(file)
+    if description.get("format") != "trainwright-model" or description.get("version") != 1:
+        raise ValueError("%s: this score.py reads trainwright-model version 1 only" % folder)
+    network = make_network(description)
+    weights = torch.load(os.path.join(folder, "weights.pth"), map_location="cpu", weights_only=True)
+    network.load_state_dict(weights, strict=True)
+    return description, network.eval()
+
+
+def deep_grey_to_8_bit(image):
+    """(v + 128) / 257 in whole numbers; modes I;16, I;16B, I;16L and I as PIL opens 16-bit grey."""
+    if image.mode == "F" or (image.mode == "I" and image.format == "TIFF"):
+        raise ValueError("float and 32-bit pictures have no defined range; save with 8 or 16 bits")
+    if image.mode.startswith("I;16"):
+        image = image.convert("I")
+    if image.mode != "I":
+        return image
+    values = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.int32)
+    values = torch.div(values + 128, 257, rounding_mode="floor").clamp(0, 255)
+    return Image.frombytes("L", image.size, bytes(values.tolist()))
+
+
+def open_picture(path):
+    """8-bit RGB, turned as the camera held it."""
+    image = Image.open(path)
+    image.load()
+    orientation = image.getexif().get(0x0112, 1)
+    image = deep_grey_to_8_bit(image).convert("RGB")
+    if orientation in (2, 3, 4, 5, 6, 7, 8):
+        exif = image.getexif()
+        exif[0x0112] = orientation
+        image = ImageOps.exif_transpose(image)
+    return image
+
+
+def resize(image, size):
+    """Shorter edge to size, longer edge int(size * long / short); Pillow's 8-bit antialiased bilinear."""
+    width, height = image.size
+    if width <= height:
+        return image.resize((size, int(size * height / width)), Image.BILINEAR)
+    return image.resize((int(size * width / height), size), Image.BILINEAR)
+
+
+def center_crop(image, size):
+    """round() is half to even, as in torchvision."""
+    width, height = image.size
+    if size > width or size > height:
+        raise ValueError("a crop of %d pixels is larger than the picture (%d x %d)" % (size, width, height))
+    left, top = int(round((width - size) / 2.0)), int(round((height - size) / 2.0))
+    return image.crop((left, top, left + size, top + size))
+
+
+def transformed(image, operations):
+    for operation in operations:
+        kind = operation["op"]
+        if kind == "resize":
+            image = resize(image, operation["size"])
+        elif kind == "center_crop":
+            image = center_crop(image, operation["size"])
+        elif kind == "pad":
+            image = ImageOps.expand(image, border=operation["padding"], fill=0)
+        elif kind == "grayscale":
+            image = image.convert("L").convert("RGB")
+        else:
+            raise ValueError("unknown operation '%s' in model.json" % kind)
+    return image
+
+
+def to_input(image, description):
+    """1 x C x H x W, (value / 255 - mean) / std in float32."""
+    given = description["input"]
+    channels = given["channels"]
+    image = image.convert("L" if channels == 1 else "RGB")
+    width, height = image.size
+    pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)
+    pixels = pixels.reshape(height, width, channels).permute(2, 0, 1).to(torch.float32)
+    mean = torch.tensor(given["mean"], dtype=torch.float32).reshape(channels, 1, 1)
+    std = torch.tensor(given["std"], dtype=torch.float32).reshape(channels, 1, 1)
+    return ((pixels / 255 - mean) / std).unsqueeze(0)
+
+
+def softmax(logits):
+    highest = max(logits)
+    powers = [math.exp(value - highest) for value in logits]
+    total = sum(powers)
+    return [power / total for power in powers]
+
+
+def score(path, description, network):
+    image = transformed(open_picture(path), description["input"]["transforms"])
+    with torch.no_grad():
+        return network(to_input(image, description))[0].tolist()
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Scores pictures with the model in this folder.")
+    parser.add_argument("images", nargs="+", metavar="IMAGE")
+    parser.add_argument("--logits", action="store_true", help="add the network's raw outputs")
+    parser.add_argument("--model", default=os.path.dirname(os.path.abspath(__file__)), metavar="FOLDER",
+                        help="the model directory (default: the folder of this script)")
+    arguments = parser.parse_args()
+    description, network = load_model(arguments.model)
+    classes = [class_name(entry) for entry in description["classes"]]
+    failed = False
+    for path in arguments.images:
+        try:
+            logits = score(path, description, network)
+        except (OSError, ValueError, Image.DecompressionBombError) as error:
+            print("%s: %s" % (path, error), file=sys.stderr)
+            failed = True
+            continue
+        probabilities = softmax(logits)
+        line = {"path": path, "label": classes[logits.index(max(logits))],
+                "probabilities": dict(zip(classes, probabilities))}
+        if arguments.logits:
+            line["logits"] = logits
+        print(json.dumps(line), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files.h"
+#include "core/model/modeldirectory.h"
+#include "core/model/weightsfile.h"
+#include "tests/core/model/weightshelpers.h"
+#include "tests/support/testsupport.h"
+
+#include <QCryptographicHash>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace tw;
+
+class ModelDirectoryTest : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void init();
+    void filesAndRoundTrip();
+    void keysInTheirOrder();
+    void oneChannel();
+    void namesThatAreNotUtf8OrBreakLines();
+    void oneWeightsFileIsEnough();
+    void changedWeightsAreRefused();
+    void badModelJson_data();
+    void badModelJson();
+    void missingFolder();
+    void untrainedModel();
+    void badUntrainedModel();
+
+private:
+    static ModelInfo info();
+    static StateDict weights();
+    QByteArray bytes(const char *name) const { return *readFile(m_folder / name, errors::Library); }
+    std::unique_ptr<QTemporaryDir> m_dir;
+    fs::path m_folder;
+};
+
+ModelInfo ModelDirectoryTest::info()
+{
+    ModelInfo info;
+    info.config = {QStringLiteral("resnet18"), {{QStringLiteral("num_classes"), 2}}};
+    info.classes = {"cat", "dog"};
+    info.transforms = {{.kind = TransformOp::Kind::Resize, .size = 256}, {.kind = TransformOp::Kind::CenterCrop, .size = 224}};
+    info.training = {{QStringLiteral("epochs"), 3}};
+    info.provenance = {{QStringLiteral("program"), QStringLiteral("test")}};
+    return info;
+}
+
+StateDict ModelDirectoryTest::weights()
+{
+    return {test::tensor<float>("fc.weight", ElementType::F32, {2, 2}, {1, 2, 3, 4}),
+            test::tensor<std::int64_t>("n", ElementType::I64, {}, {5})};
+}
+
+void ModelDirectoryTest::init()
+{
+    m_dir = std::make_unique<QTemporaryDir>();
+    m_folder = m_dir->path().toStdString();
+}
+
+void ModelDirectoryTest::filesAndRoundTrip()
+{
+    const fs::path metrics = m_folder / "source.jsonl";
+    TW_VERIFY(writeFileAtomically(metrics, "{\"series\":\"train_loss\"}\n"));
+    TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {metrics, "{}"}));
+    QCOMPARE(bytes("labels.txt"), QByteArray("cat\ndog\n"));
+    QCOMPARE(bytes("metrics.jsonl"), bytes("source.jsonl"));
+    QCOMPARE(bytes("pipeline.json"), QByteArray("{}"));
+    QVERIFY(bytes("score.py").startsWith("#!/usr/bin/env python3\n"));
+    const auto got = readModelInfo(m_folder);
+    TW_VERIFY(got);
+    QCOMPARE(got->config.architecture, info().config.architecture);
+    QCOMPARE(got->config.arguments, info().config.arguments);
+    QCOMPARE(got->classes, info().classes);
+    QCOMPARE(got->transforms, info().transforms);
+    QVERIFY(got->normalization == info().normalization);
+    QCOMPARE(got->training, info().training);
+    QCOMPARE(got->provenance, info().provenance);
+    const auto read = readModelWeights(m_folder);
+    TW_VERIFY(read);
+    QCOMPARE(read->size(), 2u);
+    QCOMPARE(test::element((*read)[0], 3), 4.0);
+    const QJsonObject hashes = QJsonDocument::fromJson(bytes("model.json"))["weights"].toObject();
+    QCOMPARE(hashes["pth"].toString().toLatin1(),
+             QCryptographicHash::hash(bytes("weights.pth"), QCryptographicHash::Sha256).toHex());
+}
+
+void ModelDirectoryTest::keysInTheirOrder()
+{
+    TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {}));
+    const QByteArray json = bytes("model.json");
+    qsizetype at = 0;
+    for (const char *key : {"format", "version", "architecture", "arguments", "num_classes", "classes", "input", "channels",
+                            "height", "width", "resize", "crop", "interpolation", "mean", "std", "transforms", "op", "size",
+                            "weights", "pth", "safetensors", "training", "provenance"}) {
+        const qsizetype found = json.indexOf(QByteArray("\"") + key + "\":", at);
+        QVERIFY2(found > at, key);
+        at = found;
+    }
+    QVERIFY(json.contains("[0.485,0.456,0.406]"));
+    QVERIFY(!QJsonDocument::fromJson(json).isNull());
+}
+
+void ModelDirectoryTest::oneChannel()
+{
+    ModelInfo grey = info();
+    grey.channels = 1;
+    grey.height = grey.width = 28;
+    grey.transforms.clear();
+    grey.normalization = {{0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F}};
+    TW_VERIFY(writeModelDirectory(m_folder, grey, weights(), {}));
+    const QJsonObject input = QJsonDocument::fromJson(bytes("model.json"))["input"].toObject();
+    QCOMPARE(input["mean"].toArray(), QJsonArray{0.5});
+    QVERIFY(input["resize"].isNull() && input["crop"].isNull());
+    const auto got = readModelInfo(m_folder);
+    TW_VERIFY(got);
+    QCOMPARE(got->channels, 1);
+    QCOMPARE(got->normalization.std[2], 0.25F);
+}
+
+void ModelDirectoryTest::namesThatAreNotUtf8OrBreakLines()
+{
+    ModelInfo odd = info();
+    odd.classes = {"caf\xe9", "two\nlines \\ 层"};
+    TW_VERIFY(writeModelDirectory(m_folder, odd, weights(), {}));
+    QCOMPARE(bytes("labels.txt"), QByteArray("caf\xe9\ntwo\\nlines \\\\ 层\n"));
+    const auto got = readModelInfo(m_folder);
+    TW_VERIFY(got);
+    QCOMPARE(got->classes, odd.classes);
+}
+
+void ModelDirectoryTest::oneWeightsFileIsEnough()
+{
+    TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {}));
+    fs::remove(m_folder / "weights.safetensors");
+    const auto read = readModelWeights(m_folder);
+    TW_VERIFY(read);
+    QCOMPARE(test::element((*read)[0], 3), 4.0);
+    fs::remove(m_folder / "weights.pth");
+    QCOMPARE(readModelWeights(m_folder).error().name, QString::fromLatin1(errors::InvalidModelDirectory));
+}
+
+void ModelDirectoryTest::changedWeightsAreRefused()
+{
+    TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {}));
+    QByteArray changed = bytes("weights.safetensors");
+    changed[changed.size() - 1] = static_cast<char>(changed.back() ^ 1);
+    TW_VERIFY(writeFileAtomically(m_folder / "weights.safetensors", changed));
+    const auto read = readModelWeights(m_folder);
+    QVERIFY(!read.ok());
+    QVERIFY(read.error().sentence().contains(u"SHA-256"));
+}
+
+void ModelDirectoryTest::badModelJson_data()
+{
+    QTest::addColumn<QByteArray>("from");
+    QTest::addColumn<QByteArray>("to");
+    QTest::addColumn<QString>("named");
+    const auto row = [](const char *name, const char *from, const char *to, const char *named) {
+        QTest::newRow(name) << QByteArray(from) << QByteArray(to) << QString::fromLatin1(named);
+    };
+    row("other format", "trainwright-model", "other", "format");
+    row("newer version", "\"version\": 1", "\"version\": 2", "version 2");
+    row("no version", "\"version\": 1", "\"versio\": 1", "version");
+    row("no architecture", "\"resnet18\"", "7", "architecture");
+    row("class count", "\"num_classes\":2", "\"num_classes\":3", "num_classes");
+    row("class twice", "\"dog\"", "\"cat\"", "cat");
+    row("no classes", "[\"cat\",\"dog\"]", "{}", "classes");
+    row("channels", "\"channels\":3", "\"channels\":2", "channels");
+    row("height", "\"height\":224", "\"height\":2.5", "height");
+    row("std of zero", "[0.229,", "[0,", "std");
+    row("two means", "[0.485,", "[", "mean");
+    row("unknown operation", "center_crop", "explode", "explode");
+    row("no transforms", "\"transforms\":", "\"transform\":", "transforms");
+    row("not JSON", "{", "", "model.json");
+}
+
+void ModelDirectoryTest::badModelJson()
+{
+    QFETCH(QByteArray, from);
+    QFETCH(QByteArray, to);
+    QFETCH(QString, named);
+    TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {}));
+    QByteArray json = bytes("model.json");
+    const qsizetype at = json.indexOf(from);
+    QVERIFY2(at >= 0, json.constData());
+    json.replace(at, from.size(), to);
+    TW_VERIFY(writeFileAtomically(m_folder / "model.json", json));
+    const auto got = readModelInfo(m_folder);
+    QVERIFY(!got.ok());
+    QCOMPARE(got.error().name, QString::fromLatin1(errors::InvalidModelDirectory));
+    QVERIFY2(got.error().sentence().contains(named), qPrintable(got.error().sentence()));
+    QVERIFY(got.error().sentence().contains(u"model.json"));
+}
+
+void ModelDirectoryTest::missingFolder()
+{
+    QCOMPARE(readModelInfo(m_folder / "absent").error().name, QString::fromLatin1(errors::InvalidModelDirectory));
+    QCOMPARE(readModelWeights(m_folder / "absent").error().name, QString::fromLatin1(errors::InvalidModelDirectory));
+    QCOMPARE(writeModelDirectory(m_folder / "absent", info(), weights(), {}).error().name,
+             QString::fromLatin1(errors::FailedToWriteOutputs));
+}
+
+void ModelDirectoryTest::untrainedModel()
+{
+    UntrainedModel model;
+    model.config = {QStringLiteral("mlp"), {{QStringLiteral("hidden_sizes"), QJsonArray{10, 5}}}};
+    TW_VERIFY(model.write(m_folder));
+    auto got = UntrainedModel::read(m_folder);
+    TW_VERIFY(got);
+    QCOMPARE(got->config.architecture, model.config.architecture);
+    QCOMPARE(got->config.arguments, model.config.arguments);
+    QVERIFY(got->weightsFile.empty());
+    model.weightsFile = fs::path("/data/caf\xe9.pth");
+    model.weightsSha256 = QByteArray(64, 'a');
+    TW_VERIFY(model.write(m_folder));
+    got = UntrainedModel::read(m_folder);
+    TW_VERIFY(got);
+    QCOMPARE(got->weightsFile, model.weightsFile);
+    QCOMPARE(got->weightsSha256, model.weightsSha256);
+}
+
+void ModelDirectoryTest::badUntrainedModel()
+{
+    QCOMPARE(UntrainedModel::read(m_folder).error().name, QString::fromLatin1(errors::InvalidModelDirectory));
+    for (const char *json : {"{}", "[]", R"({"format":"trainwright-untrained-model","version":2,"architecture":"a","arguments":{},"weights":null})",
+                             R"({"format":"trainwright-untrained-model","version":1,"arguments":{},"weights":null})",
+                             R"({"format":"trainwright-untrained-model","version":1,"architecture":"a","arguments":{},"weights":{}})"}) {
+        TW_VERIFY(writeFileAtomically(m_folder / "untrained_model.json", json));
+        QVERIFY2(!UntrainedModel::read(m_folder).ok(), json);
+    }
+}
+
+QTEST_GUILESS_MAIN(ModelDirectoryTest)
+#include "tst_modeldirectory.moc"
