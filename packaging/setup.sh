@@ -24,6 +24,8 @@ read_list() { sed -e 's/#.*//' -e '/^[[:space:]]*$/d' "$1"; }
 
 [ "$(uname -m)" = x86_64 ] || fail "this machine is $(uname -m); the pinned LibTorch wheel is for x86_64 only."
 mkdir -p "$deps/downloads" || fail "cannot write to $deps; set TRAINWRIGHT_DEPS to a folder that can be written."
+exec 9>"$deps/setup.lock"
+flock --nonblock 9 || { say "another set-up is running; waiting for it"; flock 9; }
 
 # --- Debian packages ---------------------------------------------------------------------------
 lists=("$here/debian-packages.txt")
@@ -40,8 +42,8 @@ if [ ${#missing[@]} -gt 0 ]; then
     say "installing ${#missing[@]} Debian packages"
     export DEBIAN_FRONTEND=noninteractive
     log="$deps/apt.log"
-    apt-get update >"$log" 2>&1 || fail "apt-get update failed: $(tail -n 2 "$log")"
-    apt-get install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 \
+    apt-get update >"$log" 2>&1 || fail "apt-get update failed (is there a network?): $(tail -n 2 "$log")"
+    apt-get -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "${missing[@]}" >>"$log" 2>&1 \
         || fail "apt-get install failed; the whole log is $log: $(tail -n 3 "$log")"
 fi
 
@@ -52,14 +54,15 @@ version=2.11.0
 libtorch="$deps/libtorch-$version"
 set_name=small; requirements="$here/libtorch-small.txt"
 if [ $want_cuda = 1 ]; then set_name=full; requirements="$here/libtorch-full.txt"; fi
-stamp="$libtorch/.complete-$set_name-$(sha256sum "$requirements" | cut -c1-12)"
-if [ ! -e "$stamp" ]; then
+stamp_of() { echo "$libtorch/.complete-$1-$(sha256sum "$here/libtorch-$1.txt" | cut -c1-12)"; }
+stamp=$(stamp_of $set_name)
+if [ ! -e "$stamp" ] && [ ! -e "$(stamp_of full)" ]; then
     say "downloading LibTorch $version ($set_name set) from PyPI's torch wheel"
     "$python" -m pip download --quiet --no-deps --require-hashes --only-binary=:all: --implementation cp \
         --python-version 3.11 --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
         --platform manylinux_2_25_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
         --dest "$deps/downloads" -r "$requirements" \
-        || fail "the download of LibTorch failed; look at the lines above, then run this script again."
+        || fail "the download of LibTorch failed (is there a network?); look at the lines above, then run this script again."
     say "unpacking LibTorch"
     "$python" "$here/unpack_libtorch.py" --downloads "$deps/downloads" --requirements "$requirements" \
         --set "$set_name" --out "$libtorch" || fail "LibTorch could not be unpacked into $libtorch."
@@ -72,7 +75,7 @@ qcp="$deps/qcustomplot-$qcp_version"
 qcp_stamp="$qcp/.complete-$(cat "$here/qcustomplot.sha256" "$here/cmake/qcustomplot/CMakeLists.txt" | sha256sum | cut -c1-12)"
 if [ ! -e "$qcp_stamp" ]; then
     say "fetching QCustomPlot $qcp_version from Debian's source package"
-    "$here/fetch_qcustomplot.sh" "$deps/downloads" || fail "QCustomPlot's source could not be fetched."
+    "$here/fetch_qcustomplot.sh" "$deps/downloads" || fail "QCustomPlot's source could not be fetched (is there a network?)."
     rm -rf "$qcp.part" && mkdir -p "$qcp.part/source"
     tar -xf "$deps/downloads/qcustomplot_$qcp_version+dfsg1.orig.tar.gz" -C "$qcp.part/source" --strip-components=1
     say "building QCustomPlot for Qt 6 (about 40 seconds, once)"

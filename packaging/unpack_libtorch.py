@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Unpacks headers and libraries of PyPI's torch wheel and of its CUDA companions into one LibTorch folder.
 
-OUT/include, OUT/lib. The small set leaves out everything that only a GPU uses; the folder is
-complete only once the caller has written its stamp. Uses nothing but the standard library.
+OUT/include, OUT/lib and, in the full set, OUT/cuda-include with the headers of CUDA, cuDNN and NCCL.
+The small set leaves out everything that only a GPU uses; the folder is complete only once the caller
+has written its stamp. Uses nothing but the standard library.
 """
 import argparse
 import pathlib
@@ -36,6 +37,8 @@ def destination(name: str, member: str, small: bool):
     parts = pathlib.PurePosixPath(member).parts
     if name == "torch" and parts[:2] == ("torch", "include"):
         return pathlib.PurePosixPath("include", *parts[2:])
+    if not small and parts[0] == "nvidia" and "include" in parts[:-1]:
+        return pathlib.PurePosixPath("cuda-include", *parts[parts.index("include") + 1:])
     file = parts[-1]
     if ".so" not in file or file in SKIPPED_LIBS or "lib" not in parts[:-1]:
         return None

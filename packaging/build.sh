@@ -1,0 +1,25 @@
+# Sourced by run.sh and test.sh: messages, and the release build. Needs $root and $script.
+
+say() { printf '%s: %s\n' "$script" "$*"; }
+fail_with() { local code=$1; shift; printf '%s: %s\n' "$script" "$*" >&2; exit "$code"; }
+fail() { fail_with 1 "$@"; }
+
+# As many compilers at once as there are cores and 1.5 GB of memory for each.
+build_jobs() {
+    local cores memory
+    cores=$(nproc)
+    memory=$(awk '/^MemAvailable:/ {print int($2 / 1500000)}' /proc/meminfo)
+    [ "$memory" -ge 1 ] || memory=1
+    echo $((cores < memory ? cores : memory))
+}
+
+# Configures and builds the release preset; extra words go to the configure step.
+build_release() {
+    local log="$root/build/configure.log"
+    mkdir -p "$root/build" || fail "cannot write to $root/build."
+    say "configuring build/release"
+    (cd "$root" && cmake --preset release "$@") >"$log" 2>&1 \
+        || { tail -n 20 "$log" >&2; fail "configuring failed; the whole log is $log."; }
+    say "building (the first time takes several minutes)"
+    cmake --build "$root/build/release" -j "$(build_jobs)" || fail "the build failed; the lines above say where."
+}

@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# Everything that must hold: set-up, a build in which warnings are errors, and all tests.
+#   packaging/test.sh [CTEST_OPTION]...      for example: packaging/test.sh -L interop
+# The last lines are ctest's summary; its exit code is this script's.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+script=test
+. "$root/packaging/build.sh"
+
+"$root/packaging/setup.sh" --tests
+build_release -DTRAINWRIGHT_WERROR=ON -DTRAINWRIGHT_TESTS=ON
+say "running the tests"
+exec ctest --test-dir "$root/build/release" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
