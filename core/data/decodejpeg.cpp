@@ -20,8 +20,6 @@ namespace {
 constexpr int MostScans = 500;
 constexpr std::size_t ExifMarkBytes = 6;
 
-// One decompression. libjpeg jumps out of an error, so nothing here has a destructor that matters
-// between setjmp() and the end of the C calls.
 struct Decoder
 {
     jpeg_decompress_struct info;
@@ -31,6 +29,9 @@ struct Decoder
     std::jmp_buf jump;
     char message[JMSG_LENGTH_MAX];
     bool cutShort;
+    Bytes bytes;
+    ImageBuffer *image;
+    std::uint8_t *fourColours;  // one row of CMYK; nullptr when libjpeg gives RGB
 };
 
 Decoder &decoderOf(j_common_ptr info)
@@ -96,23 +97,16 @@ void skipSource(j_decompress_ptr info, long count)
 
 void endSource(j_decompress_ptr) {}
 
-void prepareErrors(Decoder &decoder)
+void readHeader(Decoder &decoder)
 {
-    decoder.info.err = jpeg_std_error(&decoder.errors);
-    decoder.errors.error_exit = onError;
-    decoder.errors.emit_message = onMessage;
-    decoder.errors.output_message = onOutput;
-    decoder.info.client_data = &decoder;
-}
-
-void attach(Decoder &decoder, Bytes bytes)
-{
-    decoder.info.client_data = &decoder;
-    decoder.source = {bytes.data(), bytes.size(), startSource, fillSource, skipSource, jpeg_resync_to_restart, endSource};
+    jpeg_create_decompress(&decoder.info);
+    decoder.source = {decoder.bytes.data(), decoder.bytes.size(), startSource, fillSource, skipSource,
+                      jpeg_resync_to_restart, endSource};
     decoder.info.src = &decoder.source;
     decoder.progress = {onProgress, 0, 0, 0, 0};
     decoder.info.progress = &decoder.progress;
     jpeg_save_markers(&decoder.info, JPEG_APP0 + 1, 0xffff);
+    jpeg_read_header(&decoder.info, TRUE);
 }
 
 int orientationOf(const jpeg_decompress_struct &info)
@@ -140,14 +134,28 @@ void fromInvertedCmyk(const std::uint8_t *in, std::uint8_t *out, std::size_t cou
         }
 }
 
-void readRows(jpeg_decompress_struct &info, ImageBuffer &image, std::vector<std::uint8_t> &fourColours)
+void readPixels(Decoder &decoder)
 {
+    jpeg_decompress_struct &info = decoder.info;
+    info.out_color_space = decoder.fourColours ? JCS_CMYK : JCS_RGB;
+    jpeg_start_decompress(&info);
     while (info.output_scanline < info.output_height) {
-        const int y = int(info.output_scanline);
-        JSAMPROW row = fourColours.empty() ? image.row(y) : fourColours.data();
-        if (jpeg_read_scanlines(&info, &row, 1) == 1 && !fourColours.empty())
-            fromInvertedCmyk(fourColours.data(), image.row(y), std::size_t(image.width));
+        std::uint8_t *out = decoder.image->row(int(info.output_scanline));
+        JSAMPROW row = decoder.fourColours ? decoder.fourColours : out;
+        if (jpeg_read_scanlines(&info, &row, 1) == 1 && decoder.fourColours)
+            fromInvertedCmyk(decoder.fourColours, out, std::size_t(decoder.image->width));
     }
+    jpeg_finish_decompress(&info);
+}
+
+// libjpeg jumps out of an error to here. A step makes no object with a destructor, and what outlives
+// the jump lies in the decoder, not in this frame.
+__attribute__((noinline)) bool perform(Decoder &decoder, void (*step)(Decoder &))
+{
+    if (setjmp(decoder.jump) != 0)
+        return false;
+    step(decoder);
+    return true;
 }
 
 QString sentencePart(const char *message)
@@ -156,6 +164,11 @@ QString sentencePart(const char *message)
     while (text.endsWith(u'.'))
         text.chop(1);
     return text;
+}
+
+Error failure(const Decoder &decoder, const std::string &name)
+{
+    return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short") : sentencePart(decoder.message));
 }
 
 struct Cleanup
@@ -170,28 +183,24 @@ Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const Dec
 {
     Decoder decoder{};
     const Cleanup cleanup{&decoder};
-    std::vector<std::uint8_t> fourColours;
-    StoredPicture stored;
-    prepareErrors(decoder);
-    if (setjmp(decoder.jump) != 0)
-        return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short") : sentencePart(decoder.message));
-    jpeg_create_decompress(&decoder.info);
-    attach(decoder, bytes);
-    jpeg_read_header(&decoder.info, TRUE);
-    stored = {int(decoder.info.image_width), int(decoder.info.image_height), orientationOf(decoder.info)};
-    if (Result<void> size = checkSize(name, stored.width, stored.height, options); !size.ok())
-        return size.error();
+    decoder.info.err = jpeg_std_error(&decoder.errors);
+    decoder.errors.error_exit = onError;
+    decoder.errors.emit_message = onMessage;
+    decoder.errors.output_message = onOutput;
+    decoder.info.client_data = &decoder;
+    decoder.bytes = bytes;
+    decoder.image = image;
+    if (!perform(decoder, readHeader))
+        return failure(decoder, name);
+    const StoredPicture stored{int(decoder.info.image_width), int(decoder.info.image_height), orientationOf(decoder.info)};
+    TW_TRY(checkSize(name, stored.width, stored.height, options));
     if (!image)
         return stored;
-    decoder.info.out_color_space = isFourColour(decoder.info) ? JCS_CMYK : JCS_RGB;
-    jpeg_start_decompress(&decoder.info);
     setSize(*image, stored.width, stored.height);
-    if (isFourColour(decoder.info))
-        fourColours.resize(std::size_t(stored.width) * 4);
-    readRows(decoder.info, *image, fourColours);
-    jpeg_finish_decompress(&decoder.info);
-    if (decoder.cutShort)
-        return imageError(name, QStringLiteral("it is cut short"));
+    std::vector<std::uint8_t> fourColours(isFourColour(decoder.info) ? std::size_t(stored.width) * 4 : 0);
+    decoder.fourColours = fourColours.empty() ? nullptr : fourColours.data();
+    if (!perform(decoder, readPixels) || decoder.cutShort)
+        return failure(decoder, name);
     return stored;
 }
 

@@ -24,6 +24,9 @@ struct Decoder
     Bytes rest;
     bool cutShort;
     char message[160];
+    std::uint8_t *pixels;  // rows of 3 or 6 bytes a pixel
+    std::size_t stride;
+    int height;
 };
 
 [[noreturn]] void onError(png_structp png, png_const_charp message)
@@ -69,13 +72,6 @@ void askForRgb(png_structp png, png_infop info)
         png_set_strip_alpha(png);
 }
 
-void readRows(png_structp png, std::uint8_t *pixels, std::size_t stride, int height, int passes)
-{
-    for (int pass = 0; pass < passes; ++pass)
-        for (int y = 0; y < height; ++y)
-            png_read_row(png, pixels + std::size_t(y) * stride, nullptr);
-}
-
 void from16Bit(const std::vector<std::uint8_t> &deep, ImageBuffer &image)
 {
     for (std::size_t i = 0; i < image.pixels.size(); ++i) {
@@ -99,16 +95,39 @@ struct Cleanup
     ~Cleanup() { png_destroy_read_struct(&decoder->png, &decoder->info, nullptr); }
 };
 
-// The parts that libpng may jump out of: no object with a destructor is made in between.
-void readPixels(Decoder &decoder, ImageBuffer &image, std::vector<std::uint8_t> &deep)
+void readHeader(Decoder &decoder)
 {
-    const std::size_t stride = png_get_rowbytes(decoder.png, decoder.info);
+    png_set_read_fn(decoder.png, &decoder, readBytes);
+    leaveOutTexts(decoder.png);
+    png_read_info(decoder.png, decoder.info);
+}
+
+void readPixels(Decoder &decoder)
+{
+    askForRgb(decoder.png, decoder.info);
     const int passes = png_set_interlace_handling(decoder.png);
-    if (deep.empty())
-        readRows(decoder.png, image.pixels.data(), stride, image.height, passes);
-    else
-        readRows(decoder.png, deep.data(), stride, image.height, passes);
+    png_read_update_info(decoder.png, decoder.info);
+    if (png_get_rowbytes(decoder.png, decoder.info) != decoder.stride)
+        png_error(decoder.png, "its rows have an unexpected length");
+    for (int pass = 0; pass < passes; ++pass)
+        for (int y = 0; y < decoder.height; ++y)
+            png_read_row(decoder.png, decoder.pixels + std::size_t(y) * decoder.stride, nullptr);
     png_read_end(decoder.png, decoder.info);
+}
+
+// libpng jumps out of an error to here. A step makes no object with a destructor, and what outlives
+// the jump lies in the decoder, not in this frame.
+__attribute__((noinline)) bool perform(Decoder &decoder, void (*step)(Decoder &))
+{
+    if (setjmp(png_jmpbuf(decoder.png)) != 0)
+        return false;
+    step(decoder);
+    return true;
+}
+
+Error failure(const Decoder &decoder, const std::string &name)
+{
+    return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short") : QString::fromLocal8Bit(decoder.message));
 }
 
 bool canHold(Bytes bytes, png_structp png, png_infop info)
@@ -122,31 +141,30 @@ bool canHold(Bytes bytes, png_structp png, png_infop info)
 
 Result<StoredPicture> decodePng(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
 {
-    Decoder decoder{nullptr, nullptr, bytes, false, {}};
+    Decoder decoder{};
     const Cleanup cleanup{&decoder};
-    std::vector<std::uint8_t> deep;
-    StoredPicture stored;
+    decoder.rest = bytes;
     decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, onError, onWarning);
     decoder.info = decoder.png ? png_create_info_struct(decoder.png) : nullptr;
     if (!decoder.info)
         return imageError(name, QStringLiteral("there is not enough memory for it"));
-    if (setjmp(png_jmpbuf(decoder.png)) != 0)
-        return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short") : QString::fromLocal8Bit(decoder.message));
-    png_set_read_fn(decoder.png, &decoder, readBytes);
-    leaveOutTexts(decoder.png);
-    png_read_info(decoder.png, decoder.info);
-    stored = {int(png_get_image_width(decoder.png, decoder.info)), int(png_get_image_height(decoder.png, decoder.info)), 1};
-    if (Result<void> size = checkSize(name, stored.width, stored.height, options); !size.ok())
-        return size.error();
+    if (!perform(decoder, readHeader))
+        return failure(decoder, name);
+    StoredPicture stored{int(png_get_image_width(decoder.png, decoder.info)),
+                         int(png_get_image_height(decoder.png, decoder.info)), 1};
+    TW_TRY(checkSize(name, stored.width, stored.height, options));
     if (!canHold(bytes, decoder.png, decoder.info))
         return imageError(name, QStringLiteral("it is cut short"));
     if (image) {
-        askForRgb(decoder.png, decoder.info);
+        const bool isDeep = png_get_bit_depth(decoder.png, decoder.info) == 16;
         setSize(*image, stored.width, stored.height);
-        if (png_get_bit_depth(decoder.png, decoder.info) == 16)
-            deep.resize(image->pixels.size() * 2);
-        readPixels(decoder, *image, deep);
-        if (!deep.empty())
+        std::vector<std::uint8_t> deep(isDeep ? image->pixels.size() * 2 : 0);
+        decoder.pixels = isDeep ? deep.data() : image->pixels.data();
+        decoder.stride = std::size_t(stored.width) * (isDeep ? 6 : 3);
+        decoder.height = stored.height;
+        if (!perform(decoder, readPixels))
+            return failure(decoder, name);
+        if (isDeep)
             from16Bit(deep, *image);
     }
     stored.orientation = orientationOf(decoder.png, decoder.info);

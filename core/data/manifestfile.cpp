@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 namespace tw {
 
@@ -130,16 +131,23 @@ private:
     std::string_view m_text;
 };
 
+// Absent and null give `absent`; anything but a whole number in range gives false.
+bool readInteger(const QJsonObject &json, const char *key, std::int64_t absent, std::int64_t &out)
+{
+    constexpr auto NoInteger = std::numeric_limits<qint64>::min();
+    const QJsonValue value = json.value(QLatin1String(key));
+    out = value.isNull() || value.isUndefined() ? absent : value.toInteger(NoInteger);
+    return out != NoInteger;
+}
+
 bool parseAnyJson(std::string_view text, Line &line)
 {
     const QByteArray bytes = QByteArray::fromRawData(text.data(), qsizetype(text.size()));
     const QJsonObject json = QJsonDocument::fromJson(bytes).object();
     line.path = pathFromJson(json.value(QStringLiteral("path"))).native();
-    line.index = json.value(QStringLiteral("index")).toInteger(-1);
-    line.category = json.value(QStringLiteral("category")).toInteger(-1);
-    line.bytes = json.value(QStringLiteral("bytes")).toInteger(0);
-    line.mtimeNs = json.value(QStringLiteral("mtime_ns")).toInteger(0);
-    return !line.path.empty();
+    return !line.path.empty() && readInteger(json, "index", -1, line.index)
+           && readInteger(json, "category", -1, line.category) && readInteger(json, "bytes", 0, line.bytes)
+           && readInteger(json, "mtime_ns", 0, line.mtimeNs);
 }
 
 Error badHead(const fs::path &file, const QString &reason)
