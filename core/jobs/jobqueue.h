@@ -38,11 +38,15 @@ public:
     /// Cancels what runs and waits for it.
     ~JobQueue() override;
 
-    /// Makes the job (id, folder, store row) and queues it. InvalidWorkspaceError, FailedToWriteOutputsError.
+    /// Draws empty seeds, makes the job (id, folder, store row) and queues it. The plan's errors,
+    /// InvalidPipelineError (unknown export), InvalidWorkspaceError, FailedToWriteOutputsError.
     Result<QString> submit(const JobRequest &request);
+    /// Queued: Canceled at once. Running: the node is told and ends within a batch; nothing is exported.
     void cancel(const QString &job);
+    /// Asks the node that runs now; one that cannot keep a part goes on to its end. Later nodes run.
     void stopAndKeep(const QString &job);
-    /// Ctrl-C of the command line: stop-and-keep for a running training node, later nodes canceled.
+    /// Ctrl-C of the command line: stop-and-keep for a running training node (another one is
+    /// canceled), later nodes canceled, exports of what exists; the job ends Canceled. Again: cancel().
     void interrupt(const QString &job);
 
     QString runningJob() const;

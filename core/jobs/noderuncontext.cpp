@@ -82,25 +82,33 @@ void NodeRunContext::storeSometimes()
 {
     if (m_sinceStore.elapsed() < storeIntervalMs)
         return;
-    keep(store());
+    store();
     m_sinceStore.restart();
 }
 
-Result<void> NodeRunContext::store()
+/// A store that another program holds locked must not end a training: the files are the truth,
+/// and the next call stores what this one could not.
+void NodeRunContext::store()
 {
-    const QList<SeriesSummary> changed = m_series.takeChanged();
+    const QList<SeriesSummary> changed = m_series.changed();
+    Result<void> stored;
     if (!changed.isEmpty())
-        TW_TRY(m_workspace.updateSeries(m_job, changed));
-    if (std::exchange(m_resultsChanged, false))
-        TW_TRY(m_workspace.updateNode(m_job, m_record));
-    return {};
+        stored = m_workspace.updateSeries(m_job, changed);
+    if (stored.ok())
+        m_series.clearChanged();
+    if (stored.ok() && m_resultsChanged)
+        stored = m_workspace.updateNode(m_job, m_record);
+    if (stored.ok())
+        m_resultsChanged = false;
+    else
+        keep(m_files.log(LogLevel::Warning, stored.error().toString()));
 }
 
 Result<void> NodeRunContext::finish()
 {
     const std::lock_guard guard(m_mutex);
+    store();
     keep(m_files.sync());
-    keep(store());
     return m_failure ? Result<void>(*m_failure) : Result<void>();
 }
 

@@ -35,13 +35,13 @@ public:
     void stoppedEarly(const QString &reason) override;
     const StopToken &stopToken() const override { return m_stop; }
 
-    /// Syncs the files and stores the series. The first failure to write, then or earlier.
+    /// Stores the series and syncs the files. The first failure to write a file, then or earlier.
     Result<void> finish();
 
 private:
     void keep(const Result<void> &written);
     void storeSometimes();
-    Result<void> store();
+    void store();
 
     Workspace &m_workspace;
     const QString m_job;

@@ -41,13 +41,12 @@ void SeriesTracker::add(const MetricPoint &point)
     m_changed.insert(key);
 }
 
-QList<SeriesSummary> SeriesTracker::takeChanged()
+QList<SeriesSummary> SeriesTracker::changed() const
 {
-    QList<SeriesSummary> changed;
+    QList<SeriesSummary> list;
     for (const Key &key : m_changed)
-        changed.append(m_series[key]);
-    m_changed.clear();
-    return changed;
+        list.append(m_series.at(key));
+    return list;
 }
 
 } // namespace tw

@@ -15,8 +15,9 @@ class SeriesTracker
 {
 public:
     void add(const MetricPoint &point);
-    /// Those that changed since the last call.
-    QList<SeriesSummary> takeChanged();
+    /// Those that changed since clearChanged().
+    QList<SeriesSummary> changed() const;
+    void clearChanged() { m_changed.clear(); }
 
 private:
     using Key = std::pair<QString, int>;
