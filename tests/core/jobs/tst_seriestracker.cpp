@@ -18,7 +18,7 @@ private Q_SLOTS:
     void tellsOnlyChanges();
 };
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
 void TestSeriesTracker::best_data()
 {
@@ -30,9 +30,9 @@ void TestSeriesTracker::best_data()
     QTest::newRow("top5 highest") << "train_top5" << QList<double>{0.9, 0.7} << 0.9 << qint64(1);
     QTest::newRow("loss lowest") << "val_loss" << QList<double>{2, 0.5, 0.6} << 0.5 << qint64(2);
     QTest::newRow("else last") << "learning_rate" << QList<double>{3, 1, 2} << 2.0 << qint64(3);
-    QTest::newRow("NaN is never best") << "val_loss" << QList<double>{nan, 0.5, nan} << 0.5 << qint64(2);
+    QTest::newRow("NaN is never best") << "val_loss" << QList<double>{notANumber, 0.5, notANumber} << 0.5 << qint64(2);
     QTest::newRow("nor infinity") << "val_top1" << QList<double>{0.5, HUGE_VAL} << 0.5 << qint64(1);
-    QTest::newRow("only NaN") << "val_loss" << QList<double>{nan, nan} << nan << qint64(2);
+    QTest::newRow("only NaN") << "val_loss" << QList<double>{notANumber, notANumber} << notANumber << qint64(2);
 }
 
 void TestSeriesTracker::best()
