@@ -60,7 +60,7 @@ if [ ! -e "$stamp" ] && [ ! -e "$(stamp_of full)" ]; then
     say "downloading LibTorch $version ($set_name set) from PyPI's torch wheel"
     "$python" -m pip download --quiet --no-deps --require-hashes --only-binary=:all: --implementation cp \
         --python-version 3.11 --platform manylinux_2_28_x86_64 --platform manylinux_2_27_x86_64 \
-        --platform manylinux_2_25_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
+        --platform manylinux_2_25_x86_64 --platform manylinux_2_18_x86_64 --platform manylinux_2_17_x86_64 --platform manylinux2014_x86_64 \
         --dest "$deps/downloads" -r "$requirements" \
         || fail "the download of LibTorch failed (is there a network?); look at the lines above, then run this script again."
     say "unpacking LibTorch"
