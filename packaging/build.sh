@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Sourced by run.sh and test.sh: messages, and the release build. Needs $root and $script.
 
 say() { printf '%s: %s\n' "$script" "$*"; }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # One command from a fresh clone to a running Trainwright.
 #   packaging/run.sh [PIPELINE_FILE]
 # With a display: opens the window with the sample pipeline. Without: trains the sample headless, writes

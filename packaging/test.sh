@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
 # Everything that must hold: set-up, a build in which warnings are errors, and all tests.
 #   packaging/test.sh [CTEST_OPTION]...      for example: packaging/test.sh -L interop
 # The last lines are ctest's summary; its exit code is this script's.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Scores pictures with the model in this folder: torch, torchvision and PIL, nothing else.
 
     python3 score.py [--logits] [--model FOLDER] IMAGE...

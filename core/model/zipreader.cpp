@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <string_view>
 
 namespace tw {
 
@@ -17,6 +18,15 @@ bool crcFits(std::span<const std::byte> bytes, std::uint32_t expected)
 {
     const auto *data = reinterpret_cast<const Bytef *>(bytes.data());
     return (bytes.empty() ? 0 : crc32_z(crc32_z(0, nullptr, 0), data, bytes.size())) == expected;
+}
+
+/// minizip takes an end record whose last bytes are missing.
+bool hasWholeEndRecord(std::span<const std::byte> bytes)
+{
+    constexpr std::size_t endRecordBytes = 22;
+    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    const std::size_t at = text.rfind("PK\x05\x06");
+    return at != std::string_view::npos && text.size() - at >= endRecordBytes;
 }
 
 } // namespace
@@ -34,7 +44,8 @@ Result<std::unique_ptr<ZipReader>> ZipReader::open(const fs::path &file)
     std::unique_ptr<ZipReader> reader(new ZipReader(file));
     TW_ASSIGN(mapping, MappedFile::open(file));
     reader->m_mapping = mapping;
-    reader->m_zip = unzOpen64(file.c_str());
+    if (hasWholeEndRecord(mapping->bytes()))
+        reader->m_zip = unzOpen64(file.c_str());
     if (!reader->m_zip)
         return makeError(errors::InvalidModelDirectory,
                          QT_TRANSLATE_NOOP("Error", "%1 begins like a zip file but its list of contents is missing or damaged."),

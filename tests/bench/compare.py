@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Trainwright's command line and peers on the same synthetic work, in turns.
 
     tests/bench/compare.py --bin build/release/bin --peers FOLDER [--rounds 5] [--case NAME]...
