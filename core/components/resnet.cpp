@@ -50,6 +50,7 @@ QList<Error> validateValues(const ParameterValues &values)
 Result<void> checkFile(ModelConfig config, const fs::path &file)
 {
     TW_ASSIGN(weights, readWeights(file));
+    stripNamePrefix(weights); // as training does, which says so
     const auto head = std::find_if(weights.begin(), weights.end(), [](const TensorBlob &blob) { return blob.name == "fc.weight"; });
     const bool named = head != weights.end() && !head->shape.empty();
     config.arguments.insert(QStringLiteral("num_classes"), named ? qint64(head->shape.front()) : qint64(imagenetClasses));

@@ -83,6 +83,9 @@ Result<void> TrainingRun::loadInitialWeights()
     if (m_spec.model.weightsFile.empty())
         return {};
     TW_ASSIGN(weights, readWeights(m_spec.model.weightsFile));
+    if (const std::string prefix = stripNamePrefix(weights); !prefix.empty())
+        m_report.warning(QStringLiteral("Every name in %1 begins with '%2', which was taken off.")
+                             .arg(displayPath(m_spec.model.weightsFile), QString::fromStdString(prefix)));
     ImportOptions options;
     options.headPrefix = m_network->headPrefix();
     options.lenientTypes = true;
