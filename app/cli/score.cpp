@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "app/cli/output.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
+#include "core/data/datasetscan.h"
+#include "core/data/decode.h"
+#include "core/metrics/scoretable.h"
+#include "core/train/devices.h"
+#include "core/train/predictor.h"
+
+namespace tw::cli {
+
+namespace {
+
+constexpr int significantDigits = 9;
+constexpr qint64 largestImageFile = qint64(2) << 30;
+
+/// Files as given; a folder gives the pictures in it.
+Result<std::vector<fs::path>> imageFiles(const QList<QByteArray> &words)
+{
+    std::vector<fs::path> files;
+    for (const QByteArray &word : words) {
+        const fs::path path = pathFromBytes(word);
+        std::error_code unknown;
+        if (!fs::is_directory(path, unknown)) {
+            files.push_back(path);
+            continue;
+        }
+        TW_ASSIGN(scan, scanDataset(path, ScanOptions{true, {}}));
+        for (std::size_t i = 0; i < scan.manifest.size(); ++i)
+            files.push_back(path / fs::path(std::string(scan.manifest.path(i))));
+    }
+    return files;
+}
+
+Result<std::vector<float>> logitsOf(const fs::path &file, Predictor &predictor)
+{
+    const ModelInfo &info = predictor.info();
+    const std::string name = file.string();
+    TW_ASSIGN(bytes, readFile(file, errors::InvalidImage, largestImageFile));
+    const std::span<const std::uint8_t> view(reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size()));
+    TW_ASSIGN(decoded, decodeImage(view, name));
+    SampleRandom unused(0, RandomPurpose::Augment, 0, 0);
+    TW_ASSIGN(image, applyTransforms(std::move(decoded), forInference(info.transforms), unused, name));
+    std::vector<float> pixels(std::size_t(image.width) * std::size_t(image.height) * std::size_t(info.channels));
+    normalizeInto(image, info.normalization, info.channels, MemoryOrder::ChannelsFirst, pixels.data());
+    Batch batch;
+    batch.data = pixels.data();
+    batch.count = 1;
+    batch.channels = info.channels;
+    batch.height = image.height;
+    batch.width = image.width;
+    batch.labels = {-1};
+    batch.samples = {0};
+    return predictor.logits(batch);
+}
+
+QByteArray jsonText(const fs::path &file, const std::vector<float> &logits, const std::vector<double> &probabilities, const ModelInfo &info, bool withLogits)
+{
+    const auto best = std::size_t(rankedClasses(probabilities, 1).front());
+    QByteArray line = "{\"path\":" + jsonCompact(pathToJson(file)) + ",\"label\":" + jsonString(QString::fromStdString(info.classes[best])) + ",\"probabilities\":{";
+    for (std::size_t i = 0; i < probabilities.size(); ++i)
+        line += (i ? "," : "") + jsonString(QString::fromStdString(info.classes[i])) + ':' + jsonNumber(probabilities[i], significantDigits);
+    line += '}';
+    if (withLogits) {
+        line += ",\"logits\":[";
+        for (std::size_t i = 0; i < logits.size(); ++i)
+            line += (i ? "," : "") + jsonNumber(double(logits[i]), significantDigits);
+        line += ']';
+    }
+    return line + "}\n";
+}
+
+/// Scored table as one CSV file; the columns are those of Score Image Model.
+QByteArray csvText(const fs::path &file, const std::vector<float> &logits, const std::vector<double> &probabilities, const ModelInfo &info, bool withLogits)
+{
+    QByteArray line = QByteArray::fromStdString(csvField(file.string()));
+    for (const double value : probabilities)
+        line += ',' + jsonNumber(value, significantDigits);
+    for (const float value : logits)
+        line += withLogits ? ',' + jsonNumber(double(value), significantDigits) : QByteArray();
+    return line + ',' + QByteArray::fromStdString(csvField(info.classes[std::size_t(rankedClasses(probabilities, 1).front())])) + "\r\n";
+}
+
+QByteArray csvHeader(const ModelInfo &info, bool withLogits)
+{
+    QByteArray line = "path";
+    for (const std::string &name : info.classes)
+        line += ',' + QByteArray::fromStdString(csvField("Scored Probabilities_" + name));
+    for (const std::string &name : info.classes)
+        line += withLogits ? ',' + QByteArray::fromStdString(csvField("Scored Logits_" + name)) : QByteArray();
+    return line + ",Scored Labels\r\n";
+}
+
+QByteArray plainText(const fs::path &file, const std::vector<double> &probabilities, const ModelInfo &info)
+{
+    const auto best = std::size_t(rankedClasses(probabilities, 1).front());
+    return bytesFromPath(file) + ": " + QByteArray::fromStdString(info.classes[best]) + " (" + QByteArray::number(100 * probabilities[best], 'f', 2) + " %)\n";
+}
+
+int failWith(const Error &error)
+{
+    printError(error);
+    return exitFailed;
+}
+
+int run(const Arguments &arguments)
+{
+    openCudaLibrary();
+    const auto files = imageFiles(arguments.words().mid(1));
+    if (!files.ok())
+        return failWith(files.error());
+    auto predictor = Predictor::load(pathFromBytes(arguments.words().first()), arguments.has("device") ? arguments.text("device") : QStringLiteral("auto"));
+    if (!predictor.ok())
+        return failWith(predictor.error());
+    const ModelInfo &info = (*predictor)->info();
+    const bool json = arguments.has("json"), withLogits = arguments.has("logits");
+    QByteArray csv = csvHeader(info, withLogits);
+    int code = exitDone;
+    for (const fs::path &file : *files) {
+        const auto logits = logitsOf(file, **predictor);
+        if (!logits.ok()) {
+            code = failWith(logits.error());
+            continue;
+        }
+        const std::vector<double> probabilities = softmax(*logits);
+        if (json)
+            writeOut(jsonText(file, *logits, probabilities, info, withLogits));
+        else if (!arguments.has("csv"))
+            writeOut(plainText(file, probabilities, info));
+        if (arguments.has("csv"))
+            csv += csvText(file, *logits, probabilities, info, withLogits);
+    }
+    if (arguments.has("csv"))
+        if (const auto written = writeFileAtomically(arguments.path("csv"), csv); !written.ok())
+            return failWith(written.error());
+    return code;
+}
+
+} // namespace
+
+Command scoreCommand()
+{
+    return {"score", "MODEL_DIR IMAGES…", "Asks a trained model about pictures.",
+            {{"csv", "FILE", "write a table there"}, {"json", nullptr, "print one JSON object a picture"}, {"logits", nullptr, "add the network's raw outputs"},
+             {"device", "DEVICE", "auto, cpu, cuda:0, …"}},
+            2, -1, run};
+}
+
+} // namespace tw::cli
