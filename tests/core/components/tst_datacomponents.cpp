@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/json.h"
+#include "core/component/componentregistry.h"
+#include "core/component/portobjects.h"
+#include "core/data/scancache.h"
+#include "tests/support/idxfiles.h"
+#include "tests/support/recordingcontext.h"
+#include "tests/support/testsupport.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+#include <numeric>
+
+using namespace tw;
+
+/// Image Dataset, Convert, Split, Init and Apply: facts, outputs and refusals on small IDX pairs.
+class TestDataComponents : public QObject
+{
+    Q_OBJECT
+private Q_SLOTS:
+    void initTestCase() { registerAllComponents(m_registry); }
+    void init();
+    void datasetFacts();
+    void datasetRefusals_data();
+    void datasetRefusals();
+    void convertWritesAndHandsOn();
+    void classNames();
+    void splitFactsEqualTheSplit();
+    void applyDropsRandomOperationsForInference();
+    void transformOrder();
+    void trainingRefusals_data();
+    void trainingRefusals();
+    void trainingWarnsOfMissingCategories();
+
+private:
+    fs::path folder() const { return m_folder->path().toStdString(); }
+    ParameterValues values(const char *component, const QVariantMap &stored) const;
+    PreflightReply preflight(const char *component, const QVariantMap &stored, const QMap<QString, PortFacts> &inputs) const;
+    Result<RunReply> run(const char *component, const QVariantMap &stored, const QMap<QString, PortValue> &inputs);
+    PortValue output(const RunReply &reply, const char *port) const;
+    PortValue imageDirectory();
+
+    ComponentRegistry m_registry;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<test::RecordingContext> m_context;
+    fs::path m_images;
+    QMap<QString, fs::path> m_outputs;
+    int m_runs = 0;
+};
+
+void TestDataComponents::init()
+{
+    forgetScans();
+    m_folder = std::make_unique<QTemporaryDir>();
+    m_context = std::make_unique<test::RecordingContext>(folder() / "job");
+    m_images = test::writeIdxPair(folder(), "train", 30, 3);
+}
+
+ParameterValues TestDataComponents::values(const char *component, const QVariantMap &stored) const
+{
+    ParameterValues given;
+    for (auto it = stored.begin(); it != stored.end(); ++it)
+        given.set(it.key(), it.value());
+    return m_registry.find(QLatin1String(component))->schema.effective(given);
+}
+
+PreflightReply TestDataComponents::preflight(const char *component, const QVariantMap &stored, const QMap<QString, PortFacts> &inputs) const
+{
+    const ParameterValues effective = values(component, stored);
+    return m_registry.find(QLatin1String(component))->preflight({effective, inputs, nullptr});
+}
+
+Result<RunReply> TestDataComponents::run(const char *component, const QVariantMap &stored, const QMap<QString, PortValue> &inputs)
+{
+    const ComponentType *type = m_registry.find(QLatin1String(component));
+    m_outputs.clear();
+    for (const PortSpec &port : type->outputs) {
+        m_outputs[port.id] = folder() / ("out" + std::to_string(++m_runs));
+        fs::create_directories(m_outputs[port.id]);
+    }
+    const ParameterValues effective = values(component, stored);
+    return type->run({effective, inputs, m_outputs, *m_context});
+}
+
+PortValue TestDataComponents::output(const RunReply &reply, const char *port) const
+{
+    return {m_outputs.value(QLatin1String(port)), reply.objects.value(QLatin1String(port))};
+}
+
+PortValue TestDataComponents::imageDirectory()
+{
+    auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    auto converted = run("convert-to-image-directory", {}, {{"dataset", output(*dataset, "dataset")}});
+    return output(*converted, "image_directory");
+}
+
+void TestDataComponents::datasetFacts()
+{
+    const PreflightReply reply = preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    QVERIFY2(reply.errors.isEmpty(), reply.errors.isEmpty() ? "" : qPrintable(reply.errors.first().toString()));
+    const PortFacts facts = reply.outputs.value("dataset");
+    QCOMPARE(*facts.images, 30);
+    QCOMPARE(*facts.categories, (QStringList{"0", "1", "2"}));
+    QCOMPARE(*facts.counts, (QList<qint64>{10, 10, 10}));
+    QVERIFY(*facts.labelled);
+    QVERIFY(!facts.extra.value("fingerprint").toString().isEmpty());
+    QCOMPARE(reply.summary, QStringLiteral("30 images · 3 classes"));
+}
+
+void TestDataComponents::datasetRefusals_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::newRow("missing") << "nowhere";
+    QTest::newRow("archive") << "set.zip";
+    QTest::newRow("list") << "list.CSV";
+}
+
+void TestDataComponents::datasetRefusals()
+{
+    QFETCH(QString, name);
+    const fs::path path = folder() / name.toStdString();
+    if (name != "nowhere")
+        std::ofstream(path) << "x";
+    const PreflightReply reply = preflight("image-dataset", {{"path", bytesFromPath(path)}}, {});
+    QCOMPARE(reply.errors.size(), 1);
+    QCOMPARE(reply.errors.first().name, QLatin1String(errors::InvalidDataset));
+    QCOMPARE(reply.errors.first().parameter, QStringLiteral("path"));
+    QVERIFY2(reply.errors.first().sentence().contains(name), qPrintable(reply.errors.first().sentence()));
+    const auto ran = run("image-dataset", {{"path", bytesFromPath(path)}}, {});
+    QVERIFY(!ran.ok());
+    QCOMPARE(ran.error().name, QLatin1String(errors::InvalidDataset));
+}
+
+void TestDataComponents::convertWritesAndHandsOn()
+{
+    auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    TW_VERIFY(dataset);
+    // Once with the object of this run, once from the folder alone.
+    for (const PortValue &input : {output(*dataset, "dataset"), PortValue{m_outputs.value("dataset"), {}}}) {
+        auto converted = run("convert-to-image-directory", {}, {{"dataset", input}});
+        TW_VERIFY(converted);
+        const auto object = std::any_cast<ManifestPtr>(converted->objects.value("image_directory"));
+        const auto written = ImageManifest::read(m_outputs.value("image_directory"));
+        TW_VERIFY(written);
+        QCOMPARE(object->size(), std::size_t(30));
+        QCOMPARE(written->size(), std::size_t(30));
+        QCOMPARE(written->fingerprint, object->fingerprint);
+        QCOMPARE(written->categories, object->categories);
+        QVERIFY(fs::exists(m_outputs.value("image_directory") / "data_report.json"));
+        QCOMPARE(m_context->results.value("images").toInt(), 30);
+    }
+}
+
+void TestDataComponents::classNames()
+{
+    const QMap<QString, PortFacts> facts = preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {}).outputs;
+    const PreflightReply named = preflight("convert-to-image-directory", {{"class_names", "cat, dog,T-shirt/top"}}, facts);
+    QVERIFY(named.errors.isEmpty());
+    QCOMPARE(*named.outputs.value("image_directory").categories, (QStringList{"cat", "dog", "T-shirt/top"}));
+    const PreflightReply few = preflight("convert-to-image-directory", {{"class_names", "cat,dog"}}, facts);
+    QCOMPARE(few.errors.size(), 1);
+    QCOMPARE(few.errors.first().name, QLatin1String(errors::InvalidDataset));
+}
+
+void TestDataComponents::splitFactsEqualTheSplit()
+{
+    const PortValue images = imageDirectory();
+    const PortFacts facts = factsOf(*std::any_cast<ManifestPtr>(images.object));
+    const PreflightReply reply = preflight("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", facts}});
+    QVERIFY(reply.errors.isEmpty());
+    auto split = run("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", images}});
+    TW_VERIFY(split);
+    for (const char *port : {"image_directory1", "image_directory2"}) {
+        const PortFacts actual = factsOf(*std::any_cast<ManifestPtr>(split->objects.value(port)));
+        QCOMPARE(*reply.outputs.value(port).images, *actual.images);
+        QCOMPARE(*reply.outputs.value(port).counts, *actual.counts);
+        QCOMPARE(*reply.outputs.value(port).categories, *actual.categories);
+    }
+    QCOMPARE(*reply.outputs.value("image_directory1").images, 22);
+}
+
+void TestDataComponents::applyDropsRandomOperationsForInference()
+{
+    auto list = run("init-image-transformation", {{"resize", false}, {"center_crop", false}, {"pad", true}, {"padding", 2LL}}, {});
+    TW_VERIFY(list);
+    const PortValue transforms = output(*list, "transformation");
+    const PortValue images = imageDirectory();
+    for (const bool training : {true, false}) {
+        auto applied = run("apply-image-transformation", {{"mode", training ? "for_training" : "for_inference"}}, {{"transformation", PortValue{transforms.folder, {}}}, {"image_directory", images}});
+        TW_VERIFY(applied);
+        const auto manifest = std::any_cast<ManifestPtr>(applied->objects.value("image_directory"));
+        QCOMPARE(manifest->transforms->size(), std::size_t(training ? 2 : 1));
+        QCOMPARE(manifest->transformsForTraining, training);
+        const auto written = ImageManifest::read(m_outputs.value("image_directory"));
+        TW_VERIFY(written);
+        QVERIFY(written->transforms == manifest->transforms);
+    }
+    QVERIFY(!std::any_cast<ManifestPtr>(images.object)->transforms);
+}
+
+void TestDataComponents::transformOrder()
+{
+    const QVariantMap all{{"pad", true}, {"padding", 1LL}, {"grayscale", true}, {"random_resized_crop", true}, {"random_crop", true}, {"random_vertical_flip", true}};
+    auto list = run("init-image-transformation", all, {});
+    TW_VERIFY(list);
+    const auto transforms = std::any_cast<TransformList>(list->objects.value("transformation"));
+    using Kind = TransformOp::Kind;
+    const std::vector<Kind> expected{Kind::Resize, Kind::CenterCrop, Kind::Pad, Kind::Grayscale, Kind::RandomResizedCrop, Kind::RandomCrop, Kind::RandomHorizontalFlip, Kind::RandomVerticalFlip};
+    QCOMPARE(transforms.size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        QCOMPARE(int(transforms[i].kind), int(expected[i]));
+    const auto written = readTransforms(m_outputs.value("transformation"));
+    TW_VERIFY(written);
+    QVERIFY(*written == transforms);
+}
+
+static PortFacts labelled(const QStringList &names, const QList<qint64> &counts)
+{
+    PortFacts facts;
+    facts.categories = names;
+    facts.counts = counts;
+    facts.images = std::accumulate(counts.begin(), counts.end(), qint64(0));
+    facts.labelled = true;
+    return facts;
+}
+
+void TestDataComponents::trainingRefusals_data()
+{
+    QTest::addColumn<QVariantMap>("stored");
+    QTest::addColumn<QStringList>("training");
+    QTest::addColumn<QStringList>("validation");
+    QTest::addColumn<bool>("hasLabels");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("offender");
+    const QStringList two{"cat", "dog"};
+    QTest::newRow("batch") << QVariantMap{{"batch_size", 21LL}} << two << two << true << "LessThanOrEqualToError" << "21";
+    QTest::newRow("one class") << QVariantMap{{"batch_size", 2LL}} << QStringList{"cat"} << QStringList{"cat"} << true << "InvalidDatasetError" << "'cat'";
+    QTest::newRow("unknown class") << QVariantMap{} << two << QStringList{"cat", "emu"} << true << "InvalidDatasetError" << "'emu'";
+    QTest::newRow("missing class") << QVariantMap{{"require_same_categories", true}} << two << QStringList{"cat"} << true << "InvalidDatasetError" << "'dog'";
+    QTest::newRow("no labels") << QVariantMap{{"batch_size", 2LL}} << QStringList{} << two << false << "NotLabeledDatasetError" << "training_dataset";
+    QTest::newRow("device") << QVariantMap{{"device", "cuda:77"}} << two << two << true << "DeviceUnavailableError" << "cuda:77";
+}
+
+void TestDataComponents::trainingRefusals()
+{
+    QFETCH(QVariantMap, stored);
+    QFETCH(QStringList, training);
+    QFETCH(QStringList, validation);
+    QFETCH(bool, hasLabels);
+    QFETCH(QString, name);
+    QFETCH(QString, offender);
+    PortFacts left = labelled(training, QList<qint64>(training.size(), 10));
+    left.labelled = hasLabels;
+    if (!hasLabels)
+        left.images = 10;
+    const PreflightReply reply = preflight("train-pytorch-model", stored, {{"training_dataset", left}, {"validation_dataset", labelled(validation, QList<qint64>(validation.size(), 10))}});
+    QCOMPARE(reply.errors.size(), 1);
+    QCOMPARE(reply.errors.first().name, name);
+    QVERIFY2(reply.errors.first().sentence().contains(offender), qPrintable(reply.errors.first().sentence()));
+    QVERIFY(!reply.errors.first().hint.isEmpty());
+}
+
+void TestDataComponents::trainingWarnsOfMissingCategories()
+{
+    const PreflightReply reply = preflight("train-pytorch-model", {}, {{"training_dataset", labelled({"cat", "dog"}, {10, 10})}, {"validation_dataset", labelled({"cat", "dog"}, {10, 0})}});
+    QVERIFY(reply.errors.isEmpty());
+    QCOMPARE(reply.warnings.size(), 1);
+    QVERIFY2(reply.warnings.first().contains("'dog'"), qPrintable(reply.warnings.first()));
+    QCOMPARE(reply.summary, QStringLiteral("20 + 10 images"));
+}
+
+QTEST_GUILESS_MAIN(TestDataComponents)
+#include "tst_datacomponents.moc"
