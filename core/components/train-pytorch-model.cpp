@@ -194,11 +194,9 @@ QJsonObject provenance(const TrainingSpec &spec, const RunContext &context)
             {QStringLiteral("created"), QDateTime::currentDateTimeUtc().toString(Qt::ISODate)}};
 }
 
+/// Beside the figures that train() itself reports.
 void reportResults(const TrainingResult &result, RunContext &context)
 {
-    context.result(QStringLiteral("best_val_top1"), result.bestValTop1);
-    context.result(QStringLiteral("best_epoch"), result.bestEpoch);
-    context.result(QStringLiteral("epochs"), result.epochsDone);
     context.result(QStringLiteral("classes"), qint64(result.info.classes.size()));
     context.result(QStringLiteral("architecture"), result.info.config.architecture);
     if (result.stopped.isEmpty())
