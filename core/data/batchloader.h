@@ -25,15 +25,15 @@ enum class MemoryOrder { ChannelsFirst, ChannelsLast };
 struct LoaderOptions
 {
     int batchSize = 16;
-    int numWorkers = 2;          ///< 0: work is done inside next(), on the caller's thread
-    int prefetch = 2;            ///< batches per worker, bounds the memory
+    int numWorkers = 2; ///< 0: work is done inside next(), on the caller's thread
+    int prefetch = 2;   ///< batches per worker, bounds the memory
     bool shuffle = false;
     bool dropSingleLast = false; ///< leave out a last batch of one image (batch norm)
     std::uint64_t seed = 1;
     Normalization normalization;
-    int channels = 3;            ///< 3 RGB, 1 PIL's L
+    int channels = 3; ///< 3 RGB, 1 PIL's L
     MemoryOrder order = MemoryOrder::ChannelsFirst;
-    bool skipUnreadable = true;  ///< false: the first one is an error
+    bool skipUnreadable = true; ///< false: the first one is an error
     DecodeOptions decode;
 };
 
@@ -44,15 +44,15 @@ struct Batch
     float *data = nullptr;
     int count = 0, channels = 0, height = 0, width = 0;
     MemoryOrder order = MemoryOrder::ChannelsFirst;
-    std::vector<std::int64_t> labels;          ///< category ids, -1 none
-    std::vector<std::uint32_t> samples;        ///< indices in the manifest
+    std::vector<std::int64_t> labels;   ///< category ids, -1 none
+    std::vector<std::uint32_t> samples; ///< indices in the manifest
 };
 using BatchPtr = std::shared_ptr<const Batch>;
 
 struct LoaderStatistics
 {
-    double waitSeconds = 0;      ///< the caller's waiting in next()
-    double workSeconds = 0;      ///< sum over workers
+    double waitSeconds = 0; ///< the caller's waiting in next()
+    double workSeconds = 0; ///< sum over workers
     std::int64_t images = 0;
     std::int64_t bytesRead = 0;
 };
@@ -64,8 +64,8 @@ class BatchLoader
 {
 public:
     /// Opens the manifest's storage. InvalidDatasetError.
-    static Result<std::unique_ptr<BatchLoader>> create(ManifestPtr manifest, TransformList transforms,
-                                                       const LoaderOptions &options);
+    static Result<std::unique_ptr<BatchLoader>>
+    create(ManifestPtr manifest, TransformList transforms, const LoaderOptions &options);
     ~BatchLoader();
     /// Order of epoch `epoch` (from 1); drops what is left of the one before.
     void startEpoch(std::uint32_t epoch);
@@ -75,7 +75,8 @@ public:
     /// image (with skipUnreadable false), more than 10 % lost. Errors stand at their batch.
     Result<std::optional<BatchPtr>> next(const StopToken *stop = nullptr);
     void stop();
-    /// Images left out so far in this epoch, with the reason, each named once over the loader's life.
+    /// Images left out so far in this epoch, with the reason, each named once over the loader's
+    /// life.
     std::vector<std::pair<std::uint32_t, QString>> takeSkipped();
     LoaderStatistics statistics() const;
 
@@ -86,7 +87,8 @@ private:
 };
 
 /// Sample order of an epoch: Fisher–Yates with Philox (purpose Shuffle).
-std::vector<std::uint32_t> shuffledOrder(std::size_t count, std::uint64_t seed, std::uint32_t epoch);
+std::vector<std::uint32_t> shuffledOrder(std::size_t count, std::uint64_t seed,
+                                         std::uint32_t epoch);
 /// Pixels → float: the loader's last pass, for scoring single pictures. `out` holds C·H·W floats.
 void normalizeInto(const ImageBuffer &image, const Normalization &normalization, int channels,
                    MemoryOrder order, float *out);
@@ -94,8 +96,8 @@ void normalizeInto(const ImageBuffer &image, const Normalization &normalization,
 void normalizeInto(const PixelView &image, const Normalization &normalization, int channels,
                    MemoryOrder order, float *out);
 /// Mean and standard deviation per channel of the (transformed) set, for `normalization` dataset.
-Result<Normalization> datasetNormalization(ManifestPtr manifest, const TransformList &transforms, int workers,
-                                           const StopToken *stop);
+Result<Normalization> datasetNormalization(ManifestPtr manifest, const TransformList &transforms,
+                                           int workers, const StopToken *stop);
 /// auto: one or two threads beside all of LibTorch's, never more than the cores.
 int automaticWorkers();
 

@@ -11,7 +11,7 @@ namespace tw {
 struct ScanOptions
 {
     bool allowEmptyClasses = false;
-    std::vector<std::string> classNames;  ///< IDX only; empty: the digits
+    std::vector<std::string> classNames; ///< IDX only; empty: the digits
 };
 
 struct UnreadableImage
@@ -23,8 +23,8 @@ struct UnreadableImage
 /// What the scan noticed; becomes data_report.json beside the output.
 struct DataReport
 {
-    std::vector<std::string> ignoredFiles;    ///< by name: stray root files, other suffixes
-    std::vector<std::string> skippedFolders;  ///< hidden and tool folders
+    std::vector<std::string> ignoredFiles;   ///< by name: stray root files, other suffixes
+    std::vector<std::string> skippedFolders; ///< hidden and tool folders
     std::vector<std::string> emptyClasses;
     std::vector<UnreadableImage> unreadable;
     std::vector<std::string> warnings;
@@ -40,21 +40,25 @@ struct ScanResult
 /// Lists a class-per-folder tree, an unlabelled folder or an IDX pair (contracts.md, folder rules).
 /// Byte order of names everywhere. InvalidDatasetError: path missing or unreadable, no image, empty
 /// class (unless allowed), more than one IDX pair. CanceledError within 200 ms of a stop.
-Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options, const StopToken *stop = nullptr,
+Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options,
+                               const StopToken *stop = nullptr,
                                const std::function<void(std::int64_t found)> &progress = {});
 
 enum class VerifyMode { Full, Header };
 /// Decodes every picture once with `workers` threads; unreadable ones go to report.unreadable and,
-/// with `skip`, out of the manifest. InvalidDatasetError: one is unreadable and skip is false; none is left.
-Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
-                          const std::function<void(std::int64_t done, std::int64_t total)> &progress);
+/// with `skip`, out of the manifest. InvalidDatasetError: one is unreadable and skip is false; none
+/// is left.
+Result<void>
+verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
+             const std::function<void(std::int64_t done, std::int64_t total)> &progress);
 
 struct SplitResult
 {
     ImageManifest first, second;
-    QStringList warnings;                     ///< classes of one image, clamped quotas
+    QStringList warnings; ///< classes of one image, clamped quotas
 };
 /// Split Image Directory (components.md). NotInRangeValueError / InvalidDatasetError.
-Result<SplitResult> splitManifest(const ImageManifest &manifest, double fraction, std::uint64_t seed, bool stratified);
+Result<SplitResult> splitManifest(const ImageManifest &manifest, double fraction,
+                                  std::uint64_t seed, bool stratified);
 
 } // namespace tw

@@ -21,7 +21,7 @@ struct DecodeOptions
 struct ImageHeader
 {
     ImageFormat format = ImageFormat::Unknown;
-    int width = 0;   ///< after orientation
+    int width = 0; ///< after orientation
     int height = 0;
 };
 
@@ -31,10 +31,10 @@ QString imageFormatName(ImageFormat format);
 /// Size and format from the header alone. InvalidImageError as decodeImage().
 Result<ImageHeader> readImageHeader(std::span<const std::uint8_t> bytes, const std::string &name,
                                     const DecodeOptions &options = {});
-/// What PIL's convert("RGB") gives after EXIF orientation: gray, palette, alpha (dropped), CMYK/YCCK;
-/// 16 bit is scaled by (v + 128) / 257. Any thread.
-/// InvalidImageError naming `name` and the reason: empty, truncated (data end before the last row of
-/// the last scan or before EOI), unknown or unsupported format, too many pixels, broken.
+/// What PIL's convert("RGB") gives after EXIF orientation: gray, palette, alpha (dropped),
+/// CMYK/YCCK; 16 bit is scaled by (v + 128) / 257. Any thread. InvalidImageError naming `name` and
+/// the reason: empty, truncated (data end before the last row of the last scan or before EOI),
+/// unknown or unsupported format, too many pixels, broken.
 Result<ImageBuffer> decodeImage(std::span<const std::uint8_t> bytes, const std::string &name,
                                 const DecodeOptions &options = {});
 /// As decodeImage(), into a buffer that keeps its memory from picture to picture. `image` is

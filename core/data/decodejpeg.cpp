@@ -31,7 +31,7 @@ struct Decoder
     bool cutShort;
     Bytes bytes;
     ImageBuffer *image;
-    std::uint8_t *fourColours;  // one row of CMYK; nullptr when libjpeg gives RGB
+    std::uint8_t *fourColours; // one row of CMYK; nullptr when libjpeg gives RGB
 };
 
 Decoder &decoderOf(j_common_ptr info)
@@ -44,8 +44,8 @@ Decoder &decoderOf(j_common_ptr info)
     Decoder &decoder = decoderOf(info);
     info->err->format_message(info, decoder.message);
     if (info->err->msg_code == JERR_BAD_PRECISION)
-        std::snprintf(decoder.message, sizeof decoder.message, "it has %d bits a channel, only 8 are read",
-                      decoder.info.data_precision);
+        std::snprintf(decoder.message, sizeof decoder.message,
+                      "it has %d bits a channel, only 8 are read", decoder.info.data_precision);
     std::longjmp(decoder.jump, 1);
 }
 
@@ -100,8 +100,8 @@ void endSource(j_decompress_ptr) {}
 void readHeader(Decoder &decoder)
 {
     jpeg_create_decompress(&decoder.info);
-    decoder.source = {decoder.bytes.data(), decoder.bytes.size(), startSource, fillSource, skipSource,
-                      jpeg_resync_to_restart, endSource};
+    decoder.source = {decoder.bytes.data(), decoder.bytes.size(),   startSource, fillSource,
+                      skipSource,           jpeg_resync_to_restart, endSource};
     decoder.info.src = &decoder.source;
     decoder.progress = {onProgress, 0, 0, 0, 0};
     decoder.info.progress = &decoder.progress;
@@ -112,9 +112,10 @@ void readHeader(Decoder &decoder)
 int orientationOf(const jpeg_decompress_struct &info)
 {
     for (jpeg_saved_marker_ptr marker = info.marker_list; marker; marker = marker->next)
-        if (marker->marker == JPEG_APP0 + 1 && marker->data_length > ExifMarkBytes
-            && std::memcmp(marker->data, "Exif\0\0", ExifMarkBytes) == 0)
-            return exifOrientation(Bytes(marker->data + ExifMarkBytes, marker->data_length - ExifMarkBytes));
+        if (marker->marker == JPEG_APP0 + 1 && marker->data_length > ExifMarkBytes &&
+            std::memcmp(marker->data, "Exif\0\0", ExifMarkBytes) == 0)
+            return exifOrientation(
+                Bytes(marker->data + ExifMarkBytes, marker->data_length - ExifMarkBytes));
     return 1;
 }
 
@@ -148,8 +149,8 @@ void readPixels(Decoder &decoder)
     jpeg_finish_decompress(&info);
 }
 
-// libjpeg jumps out of an error to here. A step makes no object with a destructor, and what outlives
-// the jump lies in the decoder, not in this frame.
+// libjpeg jumps out of an error to here. A step makes no object with a destructor, and what
+// outlives the jump lies in the decoder, not in this frame.
 __attribute__((noinline)) bool perform(Decoder &decoder, void (*step)(Decoder &))
 {
     if (setjmp(decoder.jump) != 0)
@@ -168,7 +169,8 @@ QString sentencePart(const char *message)
 
 Error failure(const Decoder &decoder, const std::string &name)
 {
-    return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short") : sentencePart(decoder.message));
+    return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short")
+                                             : sentencePart(decoder.message));
 }
 
 struct Cleanup
@@ -179,7 +181,8 @@ struct Cleanup
 
 } // namespace
 
-Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
+Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const DecodeOptions &options,
+                                 ImageBuffer *image)
 {
     Decoder decoder{};
     const Cleanup cleanup{&decoder};
@@ -192,12 +195,14 @@ Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const Dec
     decoder.image = image;
     if (!perform(decoder, readHeader))
         return failure(decoder, name);
-    const StoredPicture stored{int(decoder.info.image_width), int(decoder.info.image_height), orientationOf(decoder.info)};
+    const StoredPicture stored{int(decoder.info.image_width), int(decoder.info.image_height),
+                               orientationOf(decoder.info)};
     TW_TRY(checkSize(name, stored.width, stored.height, options));
     if (!image)
         return stored;
     setSize(*image, stored.width, stored.height);
-    std::vector<std::uint8_t> fourColours(isFourColour(decoder.info) ? std::size_t(stored.width) * 4 : 0);
+    std::vector<std::uint8_t> fourColours(isFourColour(decoder.info) ? std::size_t(stored.width) * 4
+                                                                     : 0);
     decoder.fourColours = fourColours.empty() ? nullptr : fourColours.data();
     if (!perform(decoder, readPixels) || decoder.cutShort)
         return failure(decoder, name);

@@ -43,7 +43,11 @@ public:
     /// The one white space that ends a binary header.
     void endHeader() { m_at += m_at < m_bytes.size() && isSpace(m_bytes[m_at]) ? 1 : 0; }
     Bytes rest() const { return m_bytes.subspan(m_at); }
-    bool atEnd() { skipSpace(); return m_at >= m_bytes.size(); }
+    bool atEnd()
+    {
+        skipSpace();
+        return m_at >= m_bytes.size();
+    }
 
 private:
     void skipSpace()
@@ -90,7 +94,9 @@ bool readText(Reader &reader, const Header &header, ImageBuffer &image, std::siz
         if (value < 0)
             return false;
         // A bitmap's 1 is black.
-        store(image, i, header.channels, header.isBitmap ? std::uint8_t(value ? 0 : 255) : scaled(unsigned(value), header.maximum));
+        store(image, i, header.channels,
+              header.isBitmap ? std::uint8_t(value ? 0 : 255)
+                              : scaled(unsigned(value), header.maximum));
     }
     return true;
 }
@@ -118,26 +124,31 @@ bool readBinary(Bytes data, const Header &header, ImageBuffer &image, std::size_
         levels[value] = scaled(value, header.maximum);
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint8_t *at = data.data() + i * width;
-        store(image, i, header.channels, width == 1 ? levels[*at] : scaled(unsigned(at[0]) << 8 | at[1], header.maximum));
+        store(image, i, header.channels,
+              width == 1 ? levels[*at] : scaled(unsigned(at[0]) << 8 | at[1], header.maximum));
     }
     return true;
 }
 
 bool readPixels(Reader &reader, const Header &header, ImageBuffer &image)
 {
-    const std::size_t count = std::size_t(image.width) * std::size_t(image.height) * header.channels;
+    const std::size_t count =
+        std::size_t(image.width) * std::size_t(image.height) * header.channels;
     if (header.isText)
         return readText(reader, header, image, count);
     reader.endHeader();
-    return header.isBitmap ? readBits(reader.rest(), image) : readBinary(reader.rest(), header, image, count);
+    return header.isBitmap ? readBits(reader.rest(), image)
+                           : readBinary(reader.rest(), header, image, count);
 }
 
 } // namespace
 
-Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
+Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const DecodeOptions &options,
+                                ImageBuffer *image)
 {
     const int kind = bytes[1] - '0';
-    Header header{kind <= 3, kind == 1 || kind == 4, std::size_t(kind == 3 || kind == 6 ? 3 : 1), 1};
+    Header header{kind <= 3, kind == 1 || kind == 4, std::size_t(kind == 3 || kind == 6 ? 3 : 1),
+                  1};
     Reader reader(bytes);
     const std::int64_t width = reader.number(), height = reader.number();
     const std::int64_t maximum = header.isBitmap ? 1 : reader.number();
@@ -153,8 +164,9 @@ Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const Deco
         return imageError(name, QStringLiteral("it is cut short"));
     setSize(*image, stored.width, stored.height);
     if (!readPixels(reader, header, *image))
-        return imageError(name, reader.atEnd() || !header.isText ? QStringLiteral("it is cut short")
-                                                                 : QStringLiteral("it holds something else than numbers"));
+        return imageError(name, reader.atEnd() || !header.isText
+                                    ? QStringLiteral("it is cut short")
+                                    : QStringLiteral("it holds something else than numbers"));
     return stored;
 }
 

@@ -14,7 +14,7 @@ namespace tw {
 /// Bytes of an IDX file of unsigned 8-bit values (MNIST's format), as it lies or gzip-compressed.
 struct IdxHeader
 {
-    std::vector<std::uint32_t> sizes;  ///< images, rows, columns; or labels
+    std::vector<std::uint32_t> sizes; ///< images, rows, columns; or labels
     std::size_t headerBytes() const { return 4 + 4 * sizes.size(); }
     std::uint64_t valueCount() const;
 };
@@ -31,8 +31,8 @@ std::optional<fs::path> idxLabelsFor(const fs::path &imagesFile);
 /// Name without ".gz": what makes a packed and an unpacked copy the same pair.
 std::string idxPairName(const fs::path &imagesFile);
 
-/// Checks magic number, `dimensions` and the length that file or gzip trailer claim, without reading
-/// the values. InvalidDatasetError.
+/// Checks magic number, `dimensions` and the length that file or gzip trailer claim, without
+/// reading the values. InvalidDatasetError.
 Result<IdxHeader> readIdxHeader(const fs::path &file, std::size_t dimensions);
 /// The whole file. InvalidDatasetError naming the file: broken, shorter or longer than it says.
 Result<IdxFile> readIdxFile(const fs::path &file, std::size_t dimensions);

@@ -24,11 +24,11 @@ public:
     enum class Storage { Files, Idx, Zip, Tar };
 
     Storage storage = Storage::Files;
-    fs::path root;                            ///< folder, or the IDX images file, or the archive
-    std::vector<std::string> categories;      ///< bytes of the names, class-id order
-    std::optional<TransformList> transforms;  ///< attached list; none after Convert and Split
+    fs::path root;                           ///< folder, or the IDX images file, or the archive
+    std::vector<std::string> categories;     ///< bytes of the names, class-id order
+    std::optional<TransformList> transforms; ///< attached list; none after Convert and Split
     bool transformsForTraining = false;
-    std::string fingerprint;                  ///< hash over sorted (path, size, mtime_ns, category)
+    std::string fingerprint; ///< hash over sorted (path, size, mtime_ns, category)
 
     std::size_t size() const { return m_categories.size(); }
     void reserve(std::size_t images, std::size_t pathBytes);
@@ -40,8 +40,8 @@ public:
     std::int64_t mtimeNs(std::size_t i) const { return m_mtimes[i]; }
     /// For messages and tables: root/path, or "images-file#index".
     std::string displayName(std::size_t i) const;
-    std::vector<std::int64_t> counts() const;  ///< per category
-    bool isLabelled() const;                   ///< every image has a category, at least one image
+    std::vector<std::int64_t> counts() const; ///< per category
+    bool isLabelled() const;                  ///< every image has a category, at least one image
     /// Same root and categories, only these images, in this order.
     ImageManifest subset(const std::vector<std::uint32_t> &indices) const;
     void computeFingerprint();
@@ -53,7 +53,7 @@ public:
 
 private:
     std::string m_pool;
-    std::vector<std::uint64_t> m_offsets;      ///< start of each path in the pool
+    std::vector<std::uint64_t> m_offsets; ///< start of each path in the pool
     std::vector<std::int32_t> m_categories;
     std::vector<std::int64_t> m_bytes;
     std::vector<std::int64_t> m_mtimes;

@@ -14,7 +14,7 @@ struct ReadScratch
 {
     std::vector<std::uint8_t> file;
     ImageBuffer image;
-    std::int64_t bytesRead = 0;  ///< sum over all reads
+    std::int64_t bytesRead = 0; ///< sum over all reads
 };
 
 /// Gives decoded pictures of a manifest by index. One instance is used by many threads at once.
@@ -29,7 +29,8 @@ public:
     virtual Result<PixelView> view(std::size_t index, ReadScratch &scratch) const = 0;
     /// Opens the storage behind the manifest (IDX files are held in memory, shared between readers
     /// of the same file). InvalidDatasetError when it is gone or broken.
-    static Result<std::unique_ptr<ImageReader>> open(ManifestPtr manifest, const DecodeOptions &options = {});
+    static Result<std::unique_ptr<ImageReader>> open(ManifestPtr manifest,
+                                                     const DecodeOptions &options = {});
 };
 
 /// A regular file's bytes into a buffer that keeps its memory. InvalidImageError naming the path.

@@ -49,13 +49,20 @@ Walk walkFor(int orientation, std::ptrdiff_t width, std::ptrdiff_t height)
 {
     const std::ptrdiff_t last = width * height - 1;
     switch (orientation) {
-    case 2: return {width - 1, -1, width};
-    case 3: return {last, -1, -width};
-    case 4: return {last - (width - 1), 1, -width};
-    case 5: return {0, width, 1};
-    case 6: return {last - (width - 1), -width, 1};
-    case 7: return {last, -width, -1};
-    default: return {width - 1, width, -1};
+    case 2:
+        return {width - 1, -1, width};
+    case 3:
+        return {last, -1, -width};
+    case 4:
+        return {last - (width - 1), 1, -width};
+    case 5:
+        return {0, width, 1};
+    case 6:
+        return {last - (width - 1), -width, 1};
+    case 7:
+        return {last, -width, -1};
+    default:
+        return {width - 1, width, -1};
     }
 }
 

@@ -14,16 +14,23 @@
 
 namespace tw {
 
-/// One image operation; `kind` decides which fields count. Semantics are torchvision's on PIL images.
+/// One image operation; `kind` decides which fields count. Semantics are torchvision's on PIL
+/// images.
 struct TransformOp
 {
     enum class Kind {
-        Resize, CenterCrop, Pad, Grayscale, RandomResizedCrop, RandomCrop,
-        RandomHorizontalFlip, RandomVerticalFlip
+        Resize,
+        CenterCrop,
+        Pad,
+        Grayscale,
+        RandomResizedCrop,
+        RandomCrop,
+        RandomHorizontalFlip,
+        RandomVerticalFlip
     };
     Kind kind = Kind::Resize;
-    int size = 0;                ///< Resize: shorter edge; crops: edge of the square; Pad: border
-    double p = 0.5;              ///< flips
+    int size = 0;   ///< Resize: shorter edge; crops: edge of the square; Pad: border
+    double p = 0.5; ///< flips
     double scaleLow = 0.08, scaleHigh = 1.0;
     double ratioLow = 0.75, ratioHigh = 4.0 / 3.0;
     bool operator==(const TransformOp &) const = default;
@@ -35,24 +42,26 @@ bool isRandom(const TransformOp &op);
 TransformList forInference(const TransformList &list);
 /// [{"op":"resize","size":256}, …]
 QJsonArray transformsToJson(const TransformList &list);
-/// InvalidTransformationDirectoryError: unknown op, missing or out-of-range argument, with its place.
+/// InvalidTransformationDirectoryError: unknown op, missing or out-of-range argument, with its
+/// place.
 Result<TransformList> transformsFromJson(const QJsonArray &json);
 /// Size of what comes out, when it does not depend on the image (a crop comes last).
 std::optional<std::pair<int, int>> fixedOutputSize(const TransformList &list);
 
-/// Exact path: Pillow's 8-bit antialiased BILINEAR bit for bit (fixed-point coefficients, horizontal
-/// pass first, each pass rounded). Any size from 1×1 up.
+/// Exact path: Pillow's 8-bit antialiased BILINEAR bit for bit (fixed-point coefficients,
+/// horizontal pass first, each pass rounded). Any size from 1×1 up.
 ImageBuffer resizeExact(const ImageBuffer &image, int width, int height);
 /// Resize to the given size of the region (x, y, w, h) only.
-ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width, int height);
+ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width,
+                             int height);
 /// InvalidDatasetError naming `name` and both sizes when a crop is larger than the image.
-Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list, SampleRandom &random,
-                                    const std::string &name);
+Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list,
+                                    SampleRandom &random, const std::string &name);
 
 /// What one thread keeps between pictures.
 struct TransformScratch
 {
-    std::array<std::vector<std::uint8_t>, 2> stages;  ///< results of operations, in turn
+    std::array<std::vector<std::uint8_t>, 2> stages; ///< results of operations, in turn
     std::vector<std::uint8_t> columns, transposed, rows;
     std::vector<int> bounds, coefficients;
     std::vector<double> weights;
@@ -60,7 +69,8 @@ struct TransformScratch
 };
 /// As applyTransforms() on pixels of 1 or 3 channels, bit-equal for gray pictures. The result
 /// points into `image` or `scratch`.
-Result<PixelView> transformView(const PixelView &image, const TransformList &list, SampleRandom &random,
-                                const std::string &name, TransformScratch &scratch);
+Result<PixelView> transformView(const PixelView &image, const TransformList &list,
+                                SampleRandom &random, const std::string &name,
+                                TransformScratch &scratch);
 
 } // namespace tw

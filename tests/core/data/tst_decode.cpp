@@ -43,7 +43,8 @@ std::array<double, 3> meanOf(const ImageBuffer &image)
     return sums;
 }
 
-QString differenceFrom(const ImageBuffer &image, const QJsonObject &expect, double tolMean, double tolProbe)
+QString differenceFrom(const ImageBuffer &image, const QJsonObject &expect, double tolMean,
+                       double tolProbe)
 {
     const QJsonArray size = expect[QStringLiteral("size")].toArray();
     if (image.width != size[0].toInt() || image.height != size[1].toInt())
@@ -58,8 +59,12 @@ QString differenceFrom(const ImageBuffer &image, const QJsonObject &expect, doub
         const std::uint8_t *pixel = image.row(probe[1].toInt()) + probe[0].toInt() * 3;
         for (int c = 0; c < 3; ++c)
             if (std::abs(pixel[c] - rgb[c].toDouble()) > tolProbe)
-                return QStringLiteral("probe at %1,%2: %3 %4 %5").arg(probe[0].toInt()).arg(probe[1].toInt())
-                    .arg(pixel[0]).arg(pixel[1]).arg(pixel[2]);
+                return QStringLiteral("probe at %1,%2: %3 %4 %5")
+                    .arg(probe[0].toInt())
+                    .arg(probe[1].toInt())
+                    .arg(pixel[0])
+                    .arg(pixel[1])
+                    .arg(pixel[2]);
     }
     return {};
 }
@@ -95,7 +100,8 @@ void DecodeTest::sharedCases_data()
     QTest::addColumn<QJsonObject>("item");
     const auto text = readFile(*folder / "expected.json", errors::InvalidDataset);
     TW_VERIFY(text);
-    for (const QJsonValue &value : QJsonDocument::fromJson(*text).object()[QStringLiteral("cases")].toArray())
+    for (const QJsonValue &value :
+         QJsonDocument::fromJson(*text).object()[QStringLiteral("cases")].toArray())
         if (value[QStringLiteral("kind")].toString() == QLatin1String("decode"))
             QTest::newRow(qPrintable(value[QStringLiteral("id")].toString())) << value.toObject();
 }
@@ -114,31 +120,41 @@ void DecodeTest::sharedCases()
         QCOMPARE(image.error().name, QLatin1String(errors::InvalidImage));
         QVERIFY(image.error().sentence().contains(displayPath(file)));
         if (outcome == QLatin1String("accept") && isLaterFormat(detectFormat(bytes)))
-            QSKIP(qPrintable(imageFormatName(detectFormat(bytes)) + QStringLiteral(" is not read by this version")));
+            QSKIP(qPrintable(imageFormatName(detectFormat(bytes)) +
+                             QStringLiteral(" is not read by this version")));
         QVERIFY2(outcome != QLatin1String("accept"), qPrintable(image.error().sentence()));
         return;
     }
     QVERIFY2(outcome != QLatin1String("reject"), "decoded what must be refused");
-    const QJsonObject pixels = outcome == QLatin1String("accept") ? expect : expect[QStringLiteral("if_accepted")].toObject();
+    const QJsonObject pixels = outcome == QLatin1String("accept")
+                                   ? expect
+                                   : expect[QStringLiteral("if_accepted")].toObject();
     if (pixels.isEmpty())
         return;
-    const QString difference = differenceFrom(*image, pixels, expect[QStringLiteral("tol_mean")].toDouble(1),
-                                              expect[QStringLiteral("tol_probe")].toDouble(6));
+    const QString difference =
+        differenceFrom(*image, pixels, expect[QStringLiteral("tol_mean")].toDouble(1),
+                       expect[QStringLiteral("tol_probe")].toDouble(6));
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
 }
 
 void DecodeTest::pnmForms_data()
 {
     QTest::addColumn<QByteArray>("bytes");
-    QTest::addColumn<QByteArray>("first");  // channel values in hex
-    QTest::newRow("plain bitmap") << QByteArray("P1\n# c\n3 1\n101") << QByteArray("000000ffffff000000");
-    QTest::newRow("plain gray") << QByteArray("P2 3 1 100\n0 50 # half\n100") << QByteArray("000000808080ffffff");
+    QTest::addColumn<QByteArray>("first"); // channel values in hex
+    QTest::newRow("plain bitmap") << QByteArray("P1\n# c\n3 1\n101")
+                                  << QByteArray("000000ffffff000000");
+    QTest::newRow("plain gray") << QByteArray("P2 3 1 100\n0 50 # half\n100")
+                                << QByteArray("000000808080ffffff");
     QTest::newRow("plain rgb") << QByteArray("P3 1 1 5 0 1 5") << QByteArray("0033ff");
-    QTest::newRow("bitmap") << QByteArray("P4 10 1\n\xaa\x40") << QByteArray("000000ffffff").repeated(4) + "ffffff000000";
+    QTest::newRow("bitmap") << QByteArray("P4 10 1\n\xaa\x40")
+                            << QByteArray("000000ffffff").repeated(4) + "ffffff000000";
     QTest::newRow("gray") << QByteArray("P5 2 1 255\n\x01\xff", 13) << QByteArray("010101ffffff");
-    QTest::newRow("gray of maximum 3") << QByteArray("P5 2 1 3\n\x01\x03", 11) << QByteArray("555555ffffff");
-    QTest::newRow("16 bit") << QByteArray("P5 2 1 65535\n\x80\x00\xff\xff", 17) << QByteArray("808080ffffff");
-    QTest::newRow("12 bit") << QByteArray("P6 1 1 4095\n\x0f\xff\x00\x00\x08\x00", 18) << QByteArray("ff0080");
+    QTest::newRow("gray of maximum 3")
+        << QByteArray("P5 2 1 3\n\x01\x03", 11) << QByteArray("555555ffffff");
+    QTest::newRow("16 bit") << QByteArray("P5 2 1 65535\n\x80\x00\xff\xff", 17)
+                            << QByteArray("808080ffffff");
+    QTest::newRow("12 bit") << QByteArray("P6 1 1 4095\n\x0f\xff\x00\x00\x08\x00", 18)
+                            << QByteArray("ff0080");
 }
 
 void DecodeTest::pnmForms()
@@ -147,7 +163,8 @@ void DecodeTest::pnmForms()
     QFETCH(const QByteArray, first);
     const auto image = decodeText(bytes);
     TW_VERIFY(image);
-    const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()), qsizetype(image->pixels.size()));
+    const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()),
+                           qsizetype(image->pixels.size()));
     QCOMPARE(found.toHex(), first);
 }
 
@@ -158,19 +175,27 @@ void DecodeTest::refuses_data()
     QTest::newRow("empty") << QByteArray() << QStringLiteral("empty");
     QTest::newRow("text") << QByteArray("just a note") << QStringLiteral("text");
     QTest::newRow("html") << QByteArray("\n <!DOCTYPE html><html>") << QStringLiteral("web page");
-    QTest::newRow("heic") << QByteArray("\0\0\0\x18" "ftypheic\0\0\0\0", 16) << QStringLiteral("HEIC");
+    QTest::newRow("heic") << QByteArray("\0\0\0\x18"
+                                        "ftypheic\0\0\0\0",
+                                        16)
+                          << QStringLiteral("HEIC");
     QTest::newRow("pdf") << QByteArray("%PDF-1.4\n\x80\x80") << QStringLiteral("PDF");
     QTest::newRow("tiff") << QByteArray("II*\0\x08\0\0\0", 8) << QStringLiteral("TIFF picture");
-    QTest::newRow("webp") << QByteArray("RIFF\x10\0\0\0WEBPVP8 ", 16) << QStringLiteral("WebP picture");
+    QTest::newRow("webp") << QByteArray("RIFF\x10\0\0\0WEBPVP8 ", 16)
+                          << QStringLiteral("WebP picture");
     QTest::newRow("gif") << QByteArray("GIF89a\1\0\1\0") << QStringLiteral("GIF picture");
-    QTest::newRow("jpeg start only") << QByteArray("\xff\xd8\xff\xe0") << QStringLiteral("cut short");
-    QTest::newRow("png start only") << QByteArray("\x89PNG\r\n\x1a\n") << QStringLiteral("cut short");
+    QTest::newRow("jpeg start only")
+        << QByteArray("\xff\xd8\xff\xe0") << QStringLiteral("cut short");
+    QTest::newRow("png start only")
+        << QByteArray("\x89PNG\r\n\x1a\n") << QStringLiteral("cut short");
     QTest::newRow("pnm short") << QByteArray("P5 4 4 255\n123") << QStringLiteral("cut short");
     QTest::newRow("pnm of size 0") << QByteArray("P5 0 4 255\n123") << QStringLiteral("size of 0");
     QTest::newRow("pnm of maximum 0") << QByteArray("P5 1 1 0\n1") << QStringLiteral("maximum");
-    QTest::newRow("pnm with letters") << QByteArray("P2 2 2 9 1 2 x 4") << QStringLiteral("else than numbers");
+    QTest::newRow("pnm with letters")
+        << QByteArray("P2 2 2 9 1 2 x 4") << QStringLiteral("else than numbers");
     QTest::newRow("pnm bomb") << QByteArray("P5 13000 13000 255\n1") << QStringLiteral("cut short");
-    QTest::newRow("bmp start only") << QByteArray("BM") + QByteArray(30, '\0') << QStringLiteral("size of 0");
+    QTest::newRow("bmp start only")
+        << QByteArray("BM") + QByteArray(30, '\0') << QStringLiteral("size of 0");
 }
 
 void DecodeTest::refuses()
@@ -198,13 +223,17 @@ void DecodeTest::cutAnywhereIsAnError()
     const auto folder = casesFolder();
     if (!folder)
         QSKIP("not found: the shared cases");
-    for (const char *name : {"decode/exif1.jpg", "decode/cmyk.jpg", "decode/gray16.png", "decode/palette.png", "decode/bmp32.bmp",
-                             "decode/max100.pgm", "b/decode/max200.ppm"}) {
+    for (const char *name :
+         {"decode/exif1.jpg", "decode/cmyk.jpg", "decode/gray16.png", "decode/palette.png",
+          "decode/bmp32.bmp", "decode/max100.pgm", "b/decode/max200.ppm"}) {
         const std::vector<std::uint8_t> whole = fileBytes(*folder / name);
         QVERIFY2(!whole.empty(), name);
         for (std::size_t count = 0; count < whole.size(); count += 1 + whole.size() / 150) {
             const auto image = decodeImage(std::span(whole).first(count), name);
-            QVERIFY2(!image.ok(), qPrintable(QStringLiteral("%1 cut to %2 of %3").arg(QLatin1String(name)).arg(count).arg(whole.size())));
+            QVERIFY2(!image.ok(), qPrintable(QStringLiteral("%1 cut to %2 of %3")
+                                                 .arg(QLatin1String(name))
+                                                 .arg(count)
+                                                 .arg(whole.size())));
         }
     }
 }

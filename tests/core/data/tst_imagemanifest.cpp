@@ -77,7 +77,8 @@ private:
 void ImageManifestTest::roundTrip()
 {
     ImageManifest manifest = sample();
-    manifest.transforms = TransformList{{TransformOp::Kind::Resize, 256}, {TransformOp::Kind::RandomHorizontalFlip}};
+    manifest.transforms =
+        TransformList{{TransformOp::Kind::Resize, 256}, {TransformOp::Kind::RandomHorizontalFlip}};
     manifest.transformsForTraining = true;
     TW_VERIFY(manifest.write(root()));
     const auto found = ImageManifest::read(root());
@@ -105,13 +106,23 @@ void ImageManifestTest::linesAreTheContract()
 {
     TW_VERIFY(sample().write(root()));
     const QList<QByteArray> lines = linesOf(root() / "images.jsonl");
-    QCOMPARE(lines[0], QByteArray(R"({"path":"a/1.png","category":0,"bytes":10,"mtime_ns":1700000000123456789,"key":null})"));
+    QCOMPARE(
+        lines[0],
+        QByteArray(
+            R"({"path":"a/1.png","category":0,"bytes":10,"mtime_ns":1700000000123456789,"key":null})"));
     for (int i = 0; i < 4; ++i)
         QVERIFY(QJsonDocument::fromJson(lines[i]).isObject());
-    QVERIFY(QJsonDocument::fromJson(lines[2]).object().value(QStringLiteral("path")).toObject().value(QStringLiteral("raw")).toBool());
+    QVERIFY(QJsonDocument::fromJson(lines[2])
+                .object()
+                .value(QStringLiteral("path"))
+                .toObject()
+                .value(QStringLiteral("raw"))
+                .toBool());
     QVERIFY(QJsonDocument::fromJson(lines[3]).object().value(QStringLiteral("category")).isNull());
-    const QJsonObject head = QJsonDocument::fromJson(linesOf(root() / "image_directory.json")[0]).object();
-    for (const char *key : {"format", "version", "root", "categories", "transforms", "count", "fingerprint"})
+    const QJsonObject head =
+        QJsonDocument::fromJson(linesOf(root() / "image_directory.json")[0]).object();
+    for (const char *key :
+         {"format", "version", "root", "categories", "transforms", "count", "fingerprint"})
         QVERIFY2(head.contains(QLatin1String(key)), key);
     QCOMPARE(head.value(QStringLiteral("count")).toInt(), 4);
 }
@@ -120,7 +131,8 @@ void ImageManifestTest::readsOtherJson()
 {
     TW_VERIFY(sample().write(root()));
     QList<QByteArray> lines = linesOf(root() / "images.jsonl");
-    lines[0] = R"({ "category": 0, "key": "k", "mtime_ns": 1700000000123456789, "bytes": 10, "path": "a\/1.png", "new": 1 })";
+    lines[0] =
+        R"({ "category": 0, "key": "k", "mtime_ns": 1700000000123456789, "bytes": 10, "path": "a\/1.png", "new": 1 })";
     writeBytes(root() / "images.jsonl", lines.join('\n'));
     const auto found = ImageManifest::read(root());
     TW_VERIFY(found);
@@ -133,14 +145,21 @@ void ImageManifestTest::refusesBrokenFiles_data()
     QTest::addColumn<QString>("named");
     QTest::newRow("no json") << QByteArray("garbage") << QStringLiteral("Line 2");
     QTest::newRow("unknown category")
-        << QByteArray(R"({"path":"a/2.png","category":3,"bytes":1,"mtime_ns":1,"key":null})") << QStringLiteral("Line 2");
+        << QByteArray(R"({"path":"a/2.png","category":3,"bytes":1,"mtime_ns":1,"key":null})")
+        << QStringLiteral("Line 2");
     QTest::newRow("negative category")
-        << QByteArray(R"({"path":"a/2.png","category":-2,"bytes":1,"mtime_ns":1,"key":null})") << QStringLiteral("Line 2");
+        << QByteArray(R"({"path":"a/2.png","category":-2,"bytes":1,"mtime_ns":1,"key":null})")
+        << QStringLiteral("Line 2");
     QTest::newRow("index in a folder")
-        << QByteArray(R"({"path":"a/2.png","index":3,"category":0,"bytes":1,"mtime_ns":1,"key":null})") << QStringLiteral("Line 2");
-    QTest::newRow("no path") << QByteArray(R"({"category":0,"bytes":1,"mtime_ns":1})") << QStringLiteral("Line 2");
+        << QByteArray(
+               R"({"path":"a/2.png","index":3,"category":0,"bytes":1,"mtime_ns":1,"key":null})")
+        << QStringLiteral("Line 2");
+    QTest::newRow("no path") << QByteArray(R"({"category":0,"bytes":1,"mtime_ns":1})")
+                             << QStringLiteral("Line 2");
     QTest::newRow("number too large")
-        << QByteArray(R"({"path":"a","category":99999999999999999999,"bytes":1,"mtime_ns":1,"key":null})") << QStringLiteral("Line 2");
+        << QByteArray(
+               R"({"path":"a","category":99999999999999999999,"bytes":1,"mtime_ns":1,"key":null})")
+        << QStringLiteral("Line 2");
     QTest::newRow("one line less") << QByteArray() << QStringLiteral("images.jsonl");
 }
 
@@ -169,7 +188,8 @@ void ImageManifestTest::fingerprintIgnoresOrder()
     ImageManifest changed;
     changed.categories = manifest.categories;
     for (std::size_t i = 0; i < manifest.size(); ++i)
-        changed.add(manifest.path(i), manifest.category(i), manifest.bytes(i), manifest.mtimeNs(i) + (i == 2 ? 1 : 0));
+        changed.add(manifest.path(i), manifest.category(i), manifest.bytes(i),
+                    manifest.mtimeNs(i) + (i == 2 ? 1 : 0));
     changed.computeFingerprint();
     QVERIFY(changed.fingerprint != manifest.fingerprint);
 }
