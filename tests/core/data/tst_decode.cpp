@@ -85,6 +85,8 @@ private Q_SLOTS:
     void sharedCases();
     void pnmForms_data();
     void pnmForms();
+    void bmpForms_data();
+    void bmpForms();
     void refuses_data();
     void refuses();
     void pixelLimit();
@@ -166,6 +168,56 @@ void DecodeTest::pnmForms()
     const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()),
                            qsizetype(image->pixels.size()));
     QCOMPARE(found.toHex(), first);
+}
+
+// A 40-byte header of 2 × 1 pixels, `masks` in hex, then one row.
+static QByteArray bmp(int bits, int compression, const char *masks, const char *row, int height = 1)
+{
+    const QByteArray maskBytes = QByteArray::fromHex(masks), rowBytes = QByteArray::fromHex(row);
+    const auto number = [](qsizetype value, int count) {
+        QByteArray out;
+        for (int i = 0; i < count; ++i)
+            out.append(char(value >> (8 * i)));
+        return out;
+    };
+    const qsizetype pixelsAt = 54 + maskBytes.size();
+    return "BM" + number(pixelsAt + rowBytes.size(), 4) + number(0, 4) + number(pixelsAt, 4) +
+           number(40, 4) + number(2, 4) + number(height, 4) + number(1, 2) + number(bits, 2) +
+           number(compression, 4) + number(rowBytes.size(), 4) + number(2835, 4) + number(2835, 4) +
+           number(bits <= 8 ? maskBytes.size() / 4 : 0, 4) + number(0, 4) + maskBytes + rowBytes;
+}
+
+void DecodeTest::bmpForms_data()
+{
+    QTest::addColumn<QByteArray>("bytes");
+    QTest::addColumn<QByteArray>("pixels");
+    QTest::newRow("24 bit") << bmp(24, 0, "", "0102030405060000") << QByteArray("030201060504");
+    QTest::newRow("555") << bmp(16, 0, "", "007c1f00") << QByteArray("ff00000000ff");
+    QTest::newRow("565") << bmp(16, 3, "00f80000e00700001f000000", "e0070a84")
+                         << QByteArray("00ff00838152");
+    QTest::newRow("BGRX") << bmp(32, 0, "", "0102030080ff0000") << QByteArray("03020100ff80");
+    QTest::newRow("RGBX by masks")
+        << bmp(32, 3, "000000ff0000ff0000ff0000", "0001020300102030") << QByteArray("030201302010");
+    QTest::newRow("10 bits a level")
+        << bmp(32, 3, "0000f03f00fc0f00ff030000", "ffffff3f00000000") << QByteArray("ffffff000000");
+    QTest::newRow("palette") << bmp(8, 0, "0102030004050600", "01000000")
+                             << QByteArray("060504030201");
+    QTest::newRow("rows from the top") << bmp(32, 0, "", "01000000010000000200000002000000", -2)
+                                       << QByteArray("000001000001000002000002");
+    QTest::newRow("rows from below") << bmp(32, 0, "", "01000000010000000200000002000000", 2)
+                                     << QByteArray("000002000002000001000001");
+}
+
+void DecodeTest::bmpForms()
+{
+    QFETCH(const QByteArray, bytes);
+    QFETCH(const QByteArray, pixels);
+    const auto image = decodeText(bytes);
+    TW_VERIFY(image);
+    const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()),
+                           qsizetype(image->pixels.size()));
+    QCOMPARE(found.toHex(), pixels);
+    QVERIFY(!decodeText(bytes.chopped(1)).ok());
 }
 
 void DecodeTest::refuses_data()
