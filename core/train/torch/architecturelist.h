@@ -4,7 +4,10 @@
 #include "core/model/modeldirectory.h"
 #include "core/train/torch/module.h"
 
+#include <QStringList>
+
 #include <functional>
+#include <optional>
 
 namespace tw {
 

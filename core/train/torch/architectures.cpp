@@ -8,6 +8,8 @@
 
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <algorithm>
+
 namespace tw {
 
 namespace architecturesdetail {
@@ -50,6 +52,7 @@ Result<ModelSummary> summarizeModel(const ModelConfig &config, int channels, int
         if (std::min(height, width) < architecture->minimumSize)
             return architecturesdetail::tooSmall(config, height, width);
         c10::NoGradGuard noGrad;
+        network->setTraining(false);
         takeMultiplyAdds();
         network->forward(at::empty({1, channels, height, width}, at::TensorOptions().device(at::kMeta)));
         return ModelSummary{network->parameterCount(), takeMultiplyAdds(), height, width, channels};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/train/torch/sgd.h"
 
+#include <utility>
+
 namespace tw {
 
 Sgd::Sgd(std::vector<at::Tensor> parameters, Options options)

@@ -8,6 +8,8 @@
 #include "core/train/trainingdata.h"
 #include "core/train/trainingreport.h"
 
+#include <limits>
+
 namespace tw {
 
 /// The weights to take away, with the figures they were measured with.

@@ -7,8 +7,11 @@
 #include "core/train/torch/trainingrun.h"
 #include "core/train/torch/weights.h"
 
+#include <QMap>
+
 #include <ATen/CPUGeneratorImpl.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tw {

@@ -3,6 +3,7 @@
 
 #include <QStringList>
 
+#include <array>
 #include <map>
 
 namespace tw {

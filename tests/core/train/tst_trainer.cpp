@@ -129,6 +129,9 @@ void TestTrainer::sameBitsWhateverTheWorkers()
 {
     SmallTraining small(50);
     small.spec.training = withTransforms(small.spec.training, cropAndFlip());
+    TransformOp resize;
+    resize.size = 12;
+    small.spec.validation = withTransforms(small.spec.validation, {resize});
     small.spec.threads = 2;
     StateDict reference;
     double loss = 0;

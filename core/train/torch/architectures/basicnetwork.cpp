@@ -70,7 +70,7 @@ public:
         at::Tensor x = input.flatten(1);
         for (std::size_t i = 0; i + 1 < m_layers.size(); ++i) {
             x = m_layers[i]->forward(x);
-            x = m_options.tanh ? at::tanh(x) : at::relu(x);
+            x = m_options.tanh ? x.tanh_() : x.relu_(); // the gradient needs the results only
             if (m_options.dropout > 0)
                 x = at::dropout(x, m_options.dropout, isTraining());
         }

@@ -4,6 +4,8 @@
 #include "core/train/torch/architecturelist.h"
 #include "core/train/torch/layers.h"
 
+#include <array>
+
 namespace tw {
 
 namespace resnet {
