@@ -50,6 +50,7 @@ Result<StateDict> weightsFor(const ModelConfig &config, const Arguments &argumen
     if (!arguments.has("weights"))
         return freshWeights(config, std::uint64_t(seed));
     TW_ASSIGN(weights, readWeights(arguments.path("weights")));
+    stripNamePrefix(weights);
     TW_TRY(checkWeights(config, weights));
     return weights;
 }
