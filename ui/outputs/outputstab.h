@@ -33,6 +33,9 @@ Q_SIGNALS:
     /// The person wants a copy of this model directory (bytes of its path).
     void exportRequested(const QByteArray &folder);
 
+protected:
+    void showEvent(QShowEvent *event) override;
+
 private:
     struct Private;
     std::unique_ptr<Private> d;
