@@ -33,6 +33,9 @@ Q_SIGNALS:
     /// After the person has confirmed.
     void deleteRequested(const QString &job);
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
     struct Private;
     std::unique_ptr<Private> d;
