@@ -20,8 +20,8 @@ inline constexpr int exitCanceled = 130;
 
 struct Option
 {
-    const char *name;      ///< without the dashes
-    const char *value;     ///< what its value is called in the help; null: a switch
+    const char *name;  ///< without the dashes
+    const char *value; ///< what its value is called in the help; null: a switch
     const char *help;
 };
 
@@ -30,7 +30,10 @@ class Arguments
 {
 public:
     bool has(const char *option) const { return m_values.contains(QByteArray(option)); }
-    QByteArray bytes(const char *option) const { return m_values.value(QByteArray(option)).value(0); }
+    QByteArray bytes(const char *option) const
+    {
+        return m_values.value(QByteArray(option)).value(0);
+    }
     QString text(const char *option) const { return QString::fromUtf8(bytes(option)); }
     QList<QByteArray> all(const char *option) const { return m_values.value(QByteArray(option)); }
     const QList<QByteArray> &words() const { return m_words; }
@@ -46,11 +49,11 @@ private:
 struct Command
 {
     const char *name;
-    const char *usage;     ///< words after the name, for the help
+    const char *usage; ///< words after the name, for the help
     const char *summary;
     QList<Option> options;
     int leastWords = 0;
-    int mostWords = -1;    ///< −1: any number
+    int mostWords = -1; ///< −1: any number
     std::function<int(const Arguments &)> run;
 
     /// Parses and runs; prints help or a usage error.
@@ -65,7 +68,9 @@ private:
 /// "UsageError: sentence" and the hint on stderr; returns exitUsage.
 int usageError(const QString &sentence, const QString &hint);
 /// An integer option in [least, most], `fallback` where it is absent; says what is wrong itself.
-std::optional<qint64> integerOption(const Arguments &arguments, const char *option, qint64 fallback, qint64 least, qint64 most);
-std::optional<double> realOption(const Arguments &arguments, const char *option, double fallback, double least, double most);
+std::optional<qint64> integerOption(const Arguments &arguments, const char *option, qint64 fallback,
+                                    qint64 least, qint64 most);
+std::optional<double> realOption(const Arguments &arguments, const char *option, double fallback,
+                                 double least, double most);
 
 } // namespace tw::cli

@@ -18,7 +18,8 @@ void printFigures(Figures figures, bool json)
     QByteArray text;
     for (const auto &[name, value] : figures) {
         if (json)
-            text += (text.isEmpty() ? "{\"" : ",\"") + QByteArray(name) + "\":" + jsonNumber(value, 6);
+            text +=
+                (text.isEmpty() ? "{\"" : ",\"") + QByteArray(name) + "\":" + jsonNumber(value, 6);
         else
             text += QByteArray(name).leftJustified(20) + QByteArray::number(value, 'f', 3) + '\n';
     }
@@ -34,9 +35,12 @@ int failWith(const Error &error)
 int benchTraining(const Arguments &arguments)
 {
     if (!arguments.has("model"))
-        return usageError(QStringLiteral("'bench train' needs --model."), QStringLiteral("For example: bench train --model resnet18"));
-    const auto size = integerOption(arguments, "image-size", 224, 1, 4096), classes = integerOption(arguments, "classes", 10, 1, 1'000'000);
-    const auto batch = integerOption(arguments, "batch", 16, 1, 65536), steps = integerOption(arguments, "steps", 8, 1, 1'000'000);
+        return usageError(QStringLiteral("'bench train' needs --model."),
+                          QStringLiteral("For example: bench train --model resnet18"));
+    const auto size = integerOption(arguments, "image-size", 224, 1, 4096),
+               classes = integerOption(arguments, "classes", 10, 1, 1'000'000);
+    const auto batch = integerOption(arguments, "batch", 16, 1, 65536),
+               steps = integerOption(arguments, "steps", 8, 1, 1'000'000);
     const auto threads = integerOption(arguments, "threads", 0, 0, 4096);
     if (!size || !classes || !batch || !steps || !threads)
         return exitUsage;
@@ -53,7 +57,10 @@ int benchTraining(const Arguments &arguments)
     const auto report = benchTrain(options);
     if (!report.ok())
         return failWith(report.error());
-    printFigures({{"images_per_second", report->imagesPerSecond}, {"first_step_s", report->firstStepSeconds}, {"step_ms", report->stepMs}, {"peak_rss_mb", report->peakRssMb}},
+    printFigures({{"images_per_second", report->imagesPerSecond},
+                  {"first_step_s", report->firstStepSeconds},
+                  {"step_ms", report->stepMs},
+                  {"peak_rss_mb", report->peakRssMb}},
                  arguments.has("json"));
     return exitDone;
 }
@@ -61,15 +68,20 @@ int benchTraining(const Arguments &arguments)
 int benchLoading(const Arguments &arguments)
 {
     if (arguments.words().size() != 2)
-        return usageError(QStringLiteral("'bench loader' needs a data set."), QStringLiteral("For example: bench loader pictures/"));
-    const auto size = integerOption(arguments, "size", 224, 1, 4096), batch = integerOption(arguments, "batch", 32, 1, 65536);
+        return usageError(QStringLiteral("'bench loader' needs a data set."),
+                          QStringLiteral("For example: bench loader pictures/"));
+    const auto size = integerOption(arguments, "size", 224, 1, 4096),
+               batch = integerOption(arguments, "batch", 32, 1, 65536);
     const auto workers = integerOption(arguments, "workers", automaticWorkers(), 0, 1024);
     const auto seconds = realOption(arguments, "seconds", 10, 0.1, 86400);
-    const QByteArray transform = arguments.has("transform") ? arguments.bytes("transform") : QByteArray("train");
+    const QByteArray transform =
+        arguments.has("transform") ? arguments.bytes("transform") : QByteArray("train");
     if (!size || !batch || !workers || !seconds)
         return exitUsage;
     if (transform != "train" && transform != "val")
-        return usageError(QStringLiteral("'--transform %1' is neither train nor val.").arg(QString::fromUtf8(transform)), {});
+        return usageError(QStringLiteral("'--transform %1' is neither train nor val.")
+                              .arg(QString::fromUtf8(transform)),
+                          {});
     BenchLoaderOptions options;
     options.data = arguments.words().at(1);
     options.trainTransform = transform == "train";
@@ -80,7 +92,10 @@ int benchLoading(const Arguments &arguments)
     const auto report = benchLoader(options);
     if (!report.ok())
         return failWith(report.error());
-    printFigures({{"images_per_second", report->imagesPerSecond}, {"cpu_ms_per_image", report->cpuMsPerImage}, {"peak_rss_mb", report->peakRssMb}}, arguments.has("json"));
+    printFigures({{"images_per_second", report->imagesPerSecond},
+                  {"cpu_ms_per_image", report->cpuMsPerImage},
+                  {"peak_rss_mb", report->peakRssMb}},
+                 arguments.has("json"));
     return exitDone;
 }
 
@@ -91,19 +106,33 @@ int run(const Arguments &arguments)
         return benchTraining(arguments);
     if (what == "loader")
         return benchLoading(arguments);
-    return usageError(QStringLiteral("'bench' knows no '%1'.").arg(QString::fromUtf8(arguments.words().last())), QStringLiteral("It knows train and loader DATA."));
+    return usageError(
+        QStringLiteral("'bench' knows no '%1'.").arg(QString::fromUtf8(arguments.words().last())),
+        QStringLiteral("It knows train and loader DATA."));
 }
 
 } // namespace
 
 Command benchCommand()
 {
-    return {"bench", "train | loader DATA", "Measures what this machine can do.",
-            {{"model", "NAME", "network to train"}, {"image-size", "N", "edge of its pictures"}, {"classes", "N", "number of classes"}, {"steps", "N", "training steps"},
-             {"precision", "P", "fp32 or bf16"}, {"threads", "N", "processor threads, 0 as LibTorch chooses"}, {"batch", "N", "pictures a batch"},
-             {"transform", "T", "train or val"}, {"size", "N", "edge of the loaded pictures"}, {"workers", "N", "loader threads"}, {"seconds", "S", "how long to load"},
+    return {"bench",
+            "train | loader DATA",
+            "Measures what this machine can do.",
+            {{"model", "NAME", "network to train"},
+             {"image-size", "N", "edge of its pictures"},
+             {"classes", "N", "number of classes"},
+             {"steps", "N", "training steps"},
+             {"precision", "P", "fp32 or bf16"},
+             {"threads", "N", "processor threads, 0 as LibTorch chooses"},
+             {"batch", "N", "pictures a batch"},
+             {"transform", "T", "train or val"},
+             {"size", "N", "edge of the loaded pictures"},
+             {"workers", "N", "loader threads"},
+             {"seconds", "S", "how long to load"},
              {"json", nullptr, "print JSON"}},
-            1, 2, run};
+            1,
+            2,
+            run};
 }
 
 } // namespace tw::cli

@@ -26,9 +26,13 @@ static int listComponents(const Arguments &arguments)
 
 Command componentsCommand()
 {
-    return {"components", "", "Lists the components that a pipeline can be built of.",
+    return {"components",
+            "",
+            "Lists the components that a pipeline can be built of.",
             {{"json", nullptr, "print one JSON object a line"}},
-            0, 0, listComponents};
+            0,
+            0,
+            listComponents};
 }
 
 } // namespace tw::cli

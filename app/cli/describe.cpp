@@ -16,22 +16,32 @@ QJsonArray portsJson(const QList<PortSpec> &ports)
 {
     QJsonArray list;
     for (const PortSpec &port : ports)
-        list.append(QJsonObject{{QStringLiteral("id"), port.id}, {QStringLiteral("label"), port.label},
-                                {QStringLiteral("type"), dataTypeName(port.type)}, {QStringLiteral("optional"), port.optional}});
+        list.append(QJsonObject{{QStringLiteral("id"), port.id},
+                                {QStringLiteral("label"), port.label},
+                                {QStringLiteral("type"), dataTypeName(port.type)},
+                                {QStringLiteral("optional"), port.optional}});
     return list;
 }
 
 const char *kindName(ParameterKind kind)
 {
     switch (kind) {
-    case ParameterKind::Int: return "int";
-    case ParameterKind::Float: return "float";
-    case ParameterKind::Bool: return "bool";
-    case ParameterKind::Choice: return "choice";
-    case ParameterKind::Text: return "text";
-    case ParameterKind::Path: return "path";
-    case ParameterKind::IntList: return "int_list";
-    case ParameterKind::FloatRange: return "float_range";
+    case ParameterKind::Int:
+        return "int";
+    case ParameterKind::Float:
+        return "float";
+    case ParameterKind::Bool:
+        return "bool";
+    case ParameterKind::Choice:
+        return "choice";
+    case ParameterKind::Text:
+        return "text";
+    case ParameterKind::Path:
+        return "path";
+    case ParameterKind::IntList:
+        return "int_list";
+    case ParameterKind::FloatRange:
+        return "float_range";
     }
     return "text";
 }
@@ -43,11 +53,16 @@ QList<ParameterChoice> choicesOf(const ParameterSpec &spec)
 
 QJsonObject parameterJson(const ParameterSpec &spec)
 {
-    QJsonObject json{{QStringLiteral("id"), spec.id}, {QStringLiteral("kind"), QLatin1String(kindName(spec.kind))},
-                     {QStringLiteral("label"), spec.label}, {QStringLiteral("help"), spec.help},
-                     {QStringLiteral("range"), spec.rangeText()}, {QStringLiteral("default"), spec.toJson(spec.defaultValue)},
-                     {QStringLiteral("required"), spec.required}, {QStringLiteral("automatic"), spec.automatic},
-                     {QStringLiteral("advanced"), spec.advanced}, {QStringLiteral("affects_result"), spec.affectsResult}};
+    QJsonObject json{{QStringLiteral("id"), spec.id},
+                     {QStringLiteral("kind"), QLatin1String(kindName(spec.kind))},
+                     {QStringLiteral("label"), spec.label},
+                     {QStringLiteral("help"), spec.help},
+                     {QStringLiteral("range"), spec.rangeText()},
+                     {QStringLiteral("default"), spec.toJson(spec.defaultValue)},
+                     {QStringLiteral("required"), spec.required},
+                     {QStringLiteral("automatic"), spec.automatic},
+                     {QStringLiteral("advanced"), spec.advanced},
+                     {QStringLiteral("affects_result"), spec.affectsResult}};
     if (!spec.unit.isEmpty())
         json.insert(QStringLiteral("unit"), spec.unit);
     QJsonArray choices;
@@ -56,7 +71,9 @@ QJsonObject parameterJson(const ParameterSpec &spec)
     if (!choices.isEmpty())
         json.insert(QStringLiteral("choices"), choices);
     if (!spec.visibleWhenId.isEmpty())
-        json.insert(QStringLiteral("visible_when"), QJsonObject{{spec.visibleWhenId, QJsonArray::fromStringList(spec.visibleWhenValues)}});
+        json.insert(
+            QStringLiteral("visible_when"),
+            QJsonObject{{spec.visibleWhenId, QJsonArray::fromStringList(spec.visibleWhenValues)}});
     return json;
 }
 
@@ -72,14 +89,17 @@ QString defaultText(const ParameterSpec &spec)
 
 QString shownWhen(const ParameterSpec &spec)
 {
-    return spec.visibleWhenId.isEmpty() ? QString() : spec.visibleWhenId + u'=' + spec.visibleWhenValues.join(u'|');
+    return spec.visibleWhenId.isEmpty()
+               ? QString()
+               : spec.visibleWhenId + u'=' + spec.visibleWhenValues.join(u'|');
 }
 
 QByteArray portLines(const char *title, const QList<PortSpec> &ports)
 {
     QByteArray text;
     for (const PortSpec &port : ports)
-        text += "  " + QByteArray(title) + ' ' + port.id.toUtf8() + ": " + dataTypeName(port.type).toUtf8() + (port.optional ? " (optional)" : "") + '\n';
+        text += "  " + QByteArray(title) + ' ' + port.id.toUtf8() + ": " +
+                dataTypeName(port.type).toUtf8() + (port.optional ? " (optional)" : "") + '\n';
     return text;
 }
 
@@ -94,17 +114,23 @@ int describe(const Arguments &arguments)
         for (const ComponentType *type : components().all())
             ids.append(type->id);
         if (arguments.words().isEmpty())
-            return usageError(QStringLiteral("'describe' needs a component or --all."), QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", "))));
+            return usageError(
+                QStringLiteral("'describe' needs a component or --all."),
+                QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", "))));
         const QString given = QString::fromUtf8(arguments.words().first());
         const QString nearest = nearestText(given, ids);
-        return usageError(QStringLiteral("There is no component '%1'.").arg(given),
-                          nearest.isEmpty() ? QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", "))) : QStringLiteral("Did you mean %1?").arg(nearest));
+        return usageError(
+            QStringLiteral("There is no component '%1'.").arg(given),
+            nearest.isEmpty()
+                ? QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", ")))
+                : QStringLiteral("Did you mean %1?").arg(nearest));
     }
     if (arguments.has("markdown"))
         writeOut("# Components\n\n");
     for (const ComponentType *type : types)
-        writeOut(arguments.has("json") ? jsonCompact(describeAsJson(*type)) + '\n'
-                 : arguments.has("markdown") ? describeAsMarkdown(*type) : describeAsText(*type));
+        writeOut(arguments.has("json")       ? jsonCompact(describeAsJson(*type)) + '\n'
+                 : arguments.has("markdown") ? describeAsMarkdown(*type)
+                                             : describeAsText(*type));
     return exitDone;
 }
 
@@ -115,19 +141,27 @@ QJsonObject describeAsJson(const ComponentType &type)
     QJsonArray parameters;
     for (const ParameterSpec &spec : type.schema.specs())
         parameters.append(parameterJson(spec));
-    return {{QStringLiteral("id"), type.id}, {QStringLiteral("version"), type.version}, {QStringLiteral("name"), type.displayName},
-            {QStringLiteral("category"), type.category}, {QStringLiteral("description"), type.description},
-            {QStringLiteral("inputs"), portsJson(type.inputs)}, {QStringLiteral("outputs"), portsJson(type.outputs)},
+    return {{QStringLiteral("id"), type.id},
+            {QStringLiteral("version"), type.version},
+            {QStringLiteral("name"), type.displayName},
+            {QStringLiteral("category"), type.category},
+            {QStringLiteral("description"), type.description},
+            {QStringLiteral("inputs"), portsJson(type.inputs)},
+            {QStringLiteral("outputs"), portsJson(type.outputs)},
             {QStringLiteral("parameters"), parameters}};
 }
 
 QByteArray describeAsText(const ComponentType &type)
 {
-    QByteArray text = type.displayName.toUtf8() + " (" + type.id.toUtf8() + ", version " + QByteArray::number(type.version) + ")\n" + type.description.toUtf8() + '\n';
+    QByteArray text = type.displayName.toUtf8() + " (" + type.id.toUtf8() + ", version " +
+                      QByteArray::number(type.version) + ")\n" + type.description.toUtf8() + '\n';
     text += portLines("in ", type.inputs) + portLines("out", type.outputs);
     for (const ParameterSpec &spec : type.schema.specs()) {
-        text += "\n  " + spec.id.toUtf8() + "  " + spec.label.toUtf8() + (spec.advanced ? "  [advanced]" : "") + '\n';
-        text += "      " + spec.rangeText().toUtf8() + (spec.unit.isEmpty() ? "" : ", " + spec.unit.toUtf8()) + "; default: " + defaultText(spec).toUtf8() + '\n';
+        text += "\n  " + spec.id.toUtf8() + "  " + spec.label.toUtf8() +
+                (spec.advanced ? "  [advanced]" : "") + '\n';
+        text += "      " + spec.rangeText().toUtf8() +
+                (spec.unit.isEmpty() ? "" : ", " + spec.unit.toUtf8()) +
+                "; default: " + defaultText(spec).toUtf8() + '\n';
         if (const QString when = shownWhen(spec); !when.isEmpty())
             text += "      when " + when.toUtf8() + '\n';
         text += "      " + spec.help.toUtf8() + '\n';
@@ -137,19 +171,23 @@ QByteArray describeAsText(const ComponentType &type)
 
 QByteArray describeAsMarkdown(const ComponentType &type)
 {
-    QByteArray text = "## " + type.displayName.toUtf8() + "\n\n`" + type.id.toUtf8() + "`, " + type.category.toUtf8() + ". " + type.description.toUtf8() + "\n\n";
+    QByteArray text = "## " + type.displayName.toUtf8() + "\n\n`" + type.id.toUtf8() + "`, " +
+                      type.category.toUtf8() + ". " + type.description.toUtf8() + "\n\n";
     for (const PortSpec &port : type.inputs)
-        text += "- In `" + port.id.toUtf8() + "`: " + dataTypeName(port.type).toUtf8() + (port.optional ? " (optional)" : "") + '\n';
+        text += "- In `" + port.id.toUtf8() + "`: " + dataTypeName(port.type).toUtf8() +
+                (port.optional ? " (optional)" : "") + '\n';
     for (const PortSpec &port : type.outputs)
         text += "- Out `" + port.id.toUtf8() + "`: " + dataTypeName(port.type).toUtf8() + '\n';
     if (type.schema.specs().isEmpty())
         return text + '\n';
-    text += "\n| Parameter | Label | Values | Default | When | Meaning |\n|---|---|---|---|---|---|\n";
+    text +=
+        "\n| Parameter | Label | Values | Default | When | Meaning |\n|---|---|---|---|---|---|\n";
     for (const ParameterSpec &spec : type.schema.specs()) {
-        QString row = QStringLiteral("| `%1`%2 | %3 | %4 | %5 | %6 | %7 |\n")
-                          .arg(spec.id, spec.advanced ? QStringLiteral(" (advanced)") : QString(), spec.label,
-                               spec.rangeText().replace(u'|', QStringLiteral("\\|")), defaultText(spec),
-                               shownWhen(spec).replace(u'|', QStringLiteral("\\|")), spec.help);
+        QString row =
+            QStringLiteral("| `%1`%2 | %3 | %4 | %5 | %6 | %7 |\n")
+                .arg(spec.id, spec.advanced ? QStringLiteral(" (advanced)") : QString(), spec.label,
+                     spec.rangeText().replace(u'|', QStringLiteral("\\|")), defaultText(spec),
+                     shownWhen(spec).replace(u'|', QStringLiteral("\\|")), spec.help);
         text += row.toUtf8();
     }
     return text + '\n';
@@ -157,9 +195,15 @@ QByteArray describeAsMarkdown(const ComponentType &type)
 
 Command describeCommand()
 {
-    return {"describe", "[COMPONENT…]", "Shows a component's ports and parameters.",
-            {{"all", nullptr, "every component"}, {"markdown", nullptr, "as a Markdown page"}, {"json", nullptr, "as JSON"}},
-            0, -1, describe};
+    return {"describe",
+            "[COMPONENT…]",
+            "Shows a component's ports and parameters.",
+            {{"all", nullptr, "every component"},
+             {"markdown", nullptr, "as a Markdown page"},
+             {"json", nullptr, "as JSON"}},
+            0,
+            -1,
+            describe};
 }
 
 } // namespace tw::cli

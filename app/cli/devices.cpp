@@ -10,11 +10,16 @@ namespace tw::cli {
 static QByteArray deviceLine(const DeviceInfo &device, bool json)
 {
     if (json)
-        return jsonObjectLine({{"id", jsonString(device.id)}, {"name", jsonString(device.name)}, {"memory_bytes", QByteArray::number(device.memoryBytes)}, {"threads", QByteArray::number(device.threads)}});
+        return jsonObjectLine({{"id", jsonString(device.id)},
+                               {"name", jsonString(device.name)},
+                               {"memory_bytes", QByteArray::number(device.memoryBytes)},
+                               {"threads", QByteArray::number(device.threads)}});
     QByteArray text = device.id.toUtf8().leftJustified(8) + device.name.toUtf8();
     if (device.memoryBytes > 0)
-        text += ", " + QByteArray::number(double(device.memoryBytes) / double(1 << 30), 'f', 1) + " GiB";
-    return device.threads > 0 ? text + ", " + QByteArray::number(device.threads) + " threads" : text;
+        text += ", " + QByteArray::number(double(device.memoryBytes) / double(1 << 30), 'f', 1) +
+                " GiB";
+    return device.threads > 0 ? text + ", " + QByteArray::number(device.threads) + " threads"
+                              : text;
 }
 
 static int listDevices(const Arguments &arguments)
@@ -38,9 +43,14 @@ static int listDevices(const Arguments &arguments)
 
 Command devicesCommand()
 {
-    return {"devices", "", "Lists the processors and graphics cards to train on.",
-            {{"test", nullptr, "compute a small sum on each and check it"}, {"json", nullptr, "print one JSON object a line"}},
-            0, 0, listDevices};
+    return {"devices",
+            "",
+            "Lists the processors and graphics cards to train on.",
+            {{"test", nullptr, "compute a small sum on each and check it"},
+             {"json", nullptr, "print one JSON object a line"}},
+            0,
+            0,
+            listDevices};
 }
 
 } // namespace tw::cli

@@ -28,24 +28,35 @@ double fromHalf(std::uint16_t bits)
     const double fraction = double(bits & 1023) / 1024;
     const double sign = bits & 0x8000 ? -1 : 1;
     if (exponent == 31)
-        return fraction == 0 ? sign * std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
-    return exponent == 0 ? sign * std::ldexp(fraction, -14) : sign * std::ldexp(1 + fraction, exponent - 15);
+        return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
+                             : std::numeric_limits<double>::quiet_NaN();
+    return exponent == 0 ? sign * std::ldexp(fraction, -14)
+                         : sign * std::ldexp(1 + fraction, exponent - 15);
 }
 
 double valueAt(const TensorBlob &tensor, std::int64_t index)
 {
     const std::byte *at = tensor.data + std::size_t(index) * elementBytes(tensor.type);
     switch (tensor.type) {
-    case ElementType::F32: return double(load<float>(at));
-    case ElementType::F64: return load<double>(at);
-    case ElementType::F16: return fromHalf(load<std::uint16_t>(at));
-    case ElementType::BF16: return double(std::bit_cast<float>(std::uint32_t(load<std::uint16_t>(at)) << 16));
-    case ElementType::I64: return double(load<std::int64_t>(at));
-    case ElementType::I32: return load<std::int32_t>(at);
-    case ElementType::I16: return load<std::int16_t>(at);
-    case ElementType::I8: return load<std::int8_t>(at);
+    case ElementType::F32:
+        return double(load<float>(at));
+    case ElementType::F64:
+        return load<double>(at);
+    case ElementType::F16:
+        return fromHalf(load<std::uint16_t>(at));
+    case ElementType::BF16:
+        return double(std::bit_cast<float>(std::uint32_t(load<std::uint16_t>(at)) << 16));
+    case ElementType::I64:
+        return double(load<std::int64_t>(at));
+    case ElementType::I32:
+        return load<std::int32_t>(at);
+    case ElementType::I16:
+        return load<std::int16_t>(at);
+    case ElementType::I8:
+        return load<std::int8_t>(at);
     case ElementType::U8:
-    case ElementType::Bool: return load<std::uint8_t>(at);
+    case ElementType::Bool:
+        return load<std::uint8_t>(at);
     }
     return 0;
 }
@@ -60,15 +71,21 @@ QByteArray shapeJson(const TensorBlob &tensor)
 
 QByteArray tensorJson(const TensorBlob &tensor, bool values)
 {
-    QByteArray line = jsonObjectLine({{"name", jsonString(QString::fromStdString(tensor.name))}, {"shape", shapeJson(tensor)}, {"dtype", '"' + QByteArray(elementTypeName(tensor.type)) + '"'}});
+    QByteArray line =
+        jsonObjectLine({{"name", jsonString(QString::fromStdString(tensor.name))},
+                        {"shape", shapeJson(tensor)},
+                        {"dtype", '"' + QByteArray(elementTypeName(tensor.type)) + '"'}});
     const std::int64_t count = tensor.elements();
     if (!values)
         return line;
     double sum = 0;
     for (std::int64_t i = 0; i < count; ++i)
         sum += valueAt(tensor, i);
-    const auto number = [&](std::int64_t index) { return count > 0 ? jsonNumber(valueAt(tensor, index)) : QByteArray("null"); };
-    return line.chopped(1) + ",\"sum\":" + jsonNumber(sum) + ",\"first\":" + number(0) + ",\"last\":" + number(count - 1) + '}';
+    const auto number = [&](std::int64_t index) {
+        return count > 0 ? jsonNumber(valueAt(tensor, index)) : QByteArray("null");
+    };
+    return line.chopped(1) + ",\"sum\":" + jsonNumber(sum) + ",\"first\":" + number(0) +
+           ",\"last\":" + number(count - 1) + '}';
 }
 
 QByteArray stringsJson(const QStringList &texts)
@@ -108,21 +125,30 @@ QByteArray asJson(const Inspected &found, bool values)
     QByteArray tensors;
     for (const TensorBlob &tensor : found.weights)
         tensors += (tensors.isEmpty() ? "" : ",") + tensorJson(tensor, values);
-    return jsonObjectLine({{"format", jsonString(found.report.format)}, {"architecture", found.architecture.isEmpty() ? QByteArray("null") : jsonString(found.architecture)},
-                           {"tensors", '[' + tensors + ']'}, {"extras", stringsJson(found.report.extras)}, {"warnings", stringsJson(found.report.warnings)}})
-        + '\n';
+    return jsonObjectLine(
+               {{"format", jsonString(found.report.format)},
+                {"architecture", found.architecture.isEmpty() ? QByteArray("null")
+                                                              : jsonString(found.architecture)},
+                {"tensors", '[' + tensors + ']'},
+                {"extras", stringsJson(found.report.extras)},
+                {"warnings", stringsJson(found.report.warnings)}}) +
+           '\n';
 }
 
 QByteArray asText(const Inspected &found)
 {
-    QByteArray text = found.report.format.toUtf8() + (found.architecture.isEmpty() ? QByteArray() : ", " + found.architecture.toUtf8()) + '\n';
+    QByteArray text =
+        found.report.format.toUtf8() +
+        (found.architecture.isEmpty() ? QByteArray() : ", " + found.architecture.toUtf8()) + '\n';
     std::int64_t total = 0;
     for (const TensorBlob &tensor : found.weights) {
         total += tensor.elements();
-        text += QByteArray::number(qint64(tensor.elements())).rightJustified(12) + "  " + QByteArray(elementTypeName(tensor.type)).leftJustified(5)
-            + QByteArray::fromStdString(tensor.name) + ' ' + shapeJson(tensor) + '\n';
+        text += QByteArray::number(qint64(tensor.elements())).rightJustified(12) + "  " +
+                QByteArray(elementTypeName(tensor.type)).leftJustified(5) +
+                QByteArray::fromStdString(tensor.name) + ' ' + shapeJson(tensor) + '\n';
     }
-    text += QByteArray::number(qint64(total)).rightJustified(12) + "  values in " + QByteArray::number(qint64(found.weights.size())) + " tensors\n";
+    text += QByteArray::number(qint64(total)).rightJustified(12) + "  values in " +
+            QByteArray::number(qint64(found.weights.size())) + " tensors\n";
     for (const QString &warning : found.report.warnings)
         text += "warning: " + warning.toUtf8() + '\n';
     return text;
@@ -143,9 +169,14 @@ int run(const Arguments &arguments)
 
 Command inspectCommand()
 {
-    return {"inspect", "MODEL_OR_FILE", "Lists the tensors of a model directory or a weights file.",
-            {{"values", nullptr, "add sum, first and last value (with --json)"}, {"json", nullptr, "print JSON"}},
-            1, 1, run};
+    return {"inspect",
+            "MODEL_OR_FILE",
+            "Lists the tensors of a model directory or a weights file.",
+            {{"values", nullptr, "add sum, first and last value (with --json)"},
+             {"json", nullptr, "print JSON"}},
+            1,
+            1,
+            run};
 }
 
 } // namespace tw::cli

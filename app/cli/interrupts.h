@@ -17,8 +17,8 @@ public:
     ~Interrupts() override;
 
 Q_SIGNALS:
-    void interrupted();   ///< SIGINT
-    void terminated();    ///< SIGTERM
+    void interrupted(); ///< SIGINT
+    void terminated();  ///< SIGTERM
 
 private:
     void readPipe();

@@ -14,7 +14,8 @@ using namespace tw::cli;
 
 static QByteArray overview(const QList<Command> &commands)
 {
-    QByteArray text = "Usage: trainwright-cli COMMAND [options]\nBuilds, trains and uses image classifiers.\n\nCommands:\n";
+    QByteArray text = "Usage: trainwright-cli COMMAND [options]\nBuilds, trains and uses image "
+                      "classifiers.\n\nCommands:\n";
     for (const Command &command : commands)
         text += "  " + QByteArray(command.name).leftJustified(12) + command.summary + '\n';
     return text + "\nHelp for one command: trainwright-cli COMMAND --help\n";
@@ -31,7 +32,8 @@ static int dispatch(const QList<QByteArray> &words)
         writeOut("trainwright-cli " TRAINWRIGHT_VERSION "\n");
         return exitDone;
     }
-    const auto found = std::find_if(commands.begin(), commands.end(), [&](const Command &one) { return words.first() == one.name; });
+    const auto found = std::find_if(commands.begin(), commands.end(),
+                                    [&](const Command &one) { return words.first() == one.name; });
     if (found != commands.end())
         return found->execute(words.mid(1));
     QStringList names;
@@ -39,9 +41,11 @@ static int dispatch(const QList<QByteArray> &words)
         names.append(QString::fromLatin1(command.name));
     const QString given = QString::fromUtf8(words.first());
     const QString nearest = nearestText(given, names);
-    return usageError(QStringLiteral("There is no command '%1'.").arg(given),
-                      nearest.isEmpty() ? QStringLiteral("The commands are %1.").arg(names.join(QStringLiteral(", ")))
-                                        : QStringLiteral("Did you mean %1?").arg(nearest));
+    return usageError(
+        QStringLiteral("There is no command '%1'.").arg(given),
+        nearest.isEmpty()
+            ? QStringLiteral("The commands are %1.").arg(names.join(QStringLiteral(", ")))
+            : QStringLiteral("Did you mean %1?").arg(nearest));
 }
 
 int main(int argc, char **argv)

@@ -6,8 +6,8 @@
 #include "core/train/architectures.h"
 #include "core/train/devices.h"
 
-#include <QJsonDocument>
 #include <QJsonArray>
+#include <QJsonDocument>
 
 namespace tw::cli {
 
@@ -55,7 +55,8 @@ Result<StateDict> weightsFor(const ModelConfig &config, const Arguments &argumen
     return weights;
 }
 
-Result<void> make(const ModelConfig &config, const Arguments &arguments, qint64 classes, qint64 seed)
+Result<void> make(const ModelConfig &config, const Arguments &arguments, qint64 classes,
+                  qint64 seed)
 {
     TW_ASSIGN(weights, weightsFor(config, arguments, seed));
     AtomicFolder folder(arguments.path("out"));
@@ -68,7 +69,8 @@ int run(const Arguments &arguments)
 {
     for (const char *needed : {"classes", "out"})
         if (!arguments.has(needed))
-            return usageError(QStringLiteral("'new' needs --%1.").arg(QLatin1String(needed)), QStringLiteral("See trainwright-cli new --help."));
+            return usageError(QStringLiteral("'new' needs --%1.").arg(QLatin1String(needed)),
+                              QStringLiteral("See trainwright-cli new --help."));
     const auto classes = integerOption(arguments, "classes", 0, 1, 1'000'000);
     const auto seed = integerOption(arguments, "seed", 1, 0, std::numeric_limits<qint64>::max());
     if (!classes || !seed)
@@ -77,8 +79,11 @@ int run(const Arguments &arguments)
     for (const QByteArray &given : arguments.all("set")) {
         const qsizetype equals = given.indexOf('=');
         if (equals <= 0)
-            return usageError(QStringLiteral("'--set %1' is not of the form PARAM=VALUE.").arg(QString::fromUtf8(given)), {});
-        config.arguments.insert(QString::fromUtf8(given.first(equals)), valueFromText(given.mid(equals + 1)));
+            return usageError(QStringLiteral("'--set %1' is not of the form PARAM=VALUE.")
+                                  .arg(QString::fromUtf8(given)),
+                              {});
+        config.arguments.insert(QString::fromUtf8(given.first(equals)),
+                                valueFromText(given.mid(equals + 1)));
     }
     config.arguments.insert(QStringLiteral("num_classes"), *classes);
     openCudaLibrary();
@@ -93,10 +98,17 @@ int run(const Arguments &arguments)
 
 Command newCommand()
 {
-    return {"new", "MODEL", "Writes a model directory with fresh weights or those of a file.",
-            {{"classes", "N", "number of classes"}, {"seed", "S", "seed of the fresh weights"}, {"weights", "FILE", "a .pth or .safetensors file"},
-             {"set", "PARAM=VALUE", "argument of the network; may be repeated"}, {"out", "DIR", "folder to make"}},
-            1, 1, run};
+    return {"new",
+            "MODEL",
+            "Writes a model directory with fresh weights or those of a file.",
+            {{"classes", "N", "number of classes"},
+             {"seed", "S", "seed of the fresh weights"},
+             {"weights", "FILE", "a .pth or .safetensors file"},
+             {"set", "PARAM=VALUE", "argument of the network; may be repeated"},
+             {"out", "DIR", "folder to make"}},
+            1,
+            1,
+            run};
 }
 
 } // namespace tw::cli

@@ -21,10 +21,13 @@ bool readTags(const Arguments &arguments, JobRequest &request)
     for (const QByteArray &tag : arguments.all("tag")) {
         const qsizetype equals = tag.indexOf('=');
         if (equals <= 0) {
-            usageError(QStringLiteral("The tag '%1' is not of the form KEY=VALUE.").arg(QString::fromUtf8(tag)), {});
+            usageError(QStringLiteral("The tag '%1' is not of the form KEY=VALUE.")
+                           .arg(QString::fromUtf8(tag)),
+                       {});
             return false;
         }
-        request.tags.insert(QString::fromUtf8(tag.first(equals)), QString::fromUtf8(tag.mid(equals + 1)));
+        request.tags.insert(QString::fromUtf8(tag.first(equals)),
+                            QString::fromUtf8(tag.mid(equals + 1)));
     }
     return true;
 }
@@ -51,9 +54,13 @@ bool readExports(const Arguments &arguments, JobRequest &request)
     for (const QByteArray &given : arguments.all("export")) {
         const qsizetype equals = given.indexOf('=');
         const QString address = QString::fromUtf8(given.first(std::max<qsizetype>(0, equals)));
-        if (equals <= 0 || equals + 1 >= given.size() || !hasOutput(request.pipeline, PortAddress::fromText(address))) {
-            usageError(QStringLiteral("The export '%1' is not of the form NODE.PORT=DIR with an output of the pipeline.").arg(QString::fromUtf8(given)),
-                       QStringLiteral("The outputs are %1.").arg(outputsOf(request.pipeline).join(QStringLiteral(", "))));
+        if (equals <= 0 || equals + 1 >= given.size() ||
+            !hasOutput(request.pipeline, PortAddress::fromText(address))) {
+            usageError(QStringLiteral("The export '%1' is not of the form NODE.PORT=DIR with an "
+                                      "output of the pipeline.")
+                           .arg(QString::fromUtf8(given)),
+                       QStringLiteral("The outputs are %1.")
+                           .arg(outputsOf(request.pipeline).join(QStringLiteral(", "))));
             return false;
         }
         std::error_code failed;
@@ -73,7 +80,8 @@ JobPrinter::Mode printerMode(const Arguments &arguments)
 class JobRun : public QObject
 {
 public:
-    JobRun(Workspace &workspace, JobPrinter::Mode mode) : m_workspace(workspace), m_printer(mode), m_queue(workspace, components())
+    JobRun(Workspace &workspace, JobPrinter::Mode mode)
+        : m_workspace(workspace), m_printer(mode), m_queue(workspace, components())
     {
         connect(&m_queue, &JobQueue::eventsReady, this, &JobRun::drain);
         connect(&m_queue, &JobQueue::jobFinished, this, &JobRun::onFinished);
@@ -98,7 +106,8 @@ public:
             return exitCanceled;
         if (m_state == JobState::Completed)
             return exitDone;
-        return m_state == JobState::Canceled || m_state == JobState::Interrupted ? exitCanceled : exitFailed;
+        return m_state == JobState::Canceled || m_state == JobState::Interrupted ? exitCanceled
+                                                                                 : exitFailed;
     }
 
 private:
@@ -121,7 +130,8 @@ private:
         if (m_stopAsked)
             return cancel();
         m_stopAsked = true;
-        writeError("Stopping; what training has reached is kept. Press Ctrl-C again to cancel at once.\n");
+        writeError(
+            "Stopping; what training has reached is kept. Press Ctrl-C again to cancel at once.\n");
         m_queue.interrupt(m_job);
     }
 
@@ -173,7 +183,9 @@ int run(const Arguments &arguments)
 
 Command runCommand()
 {
-    return {"run", "FILE", "Runs a pipeline file.",
+    return {"run",
+            "FILE",
+            "Runs a pipeline file.",
             {{"set", "NAME=VALUE", "set NODE.PARAM or a pipeline parameter; may be repeated"},
              {"experiment", "NAME", "experiment that the job belongs to"},
              {"name", "NAME", "name of the job"},
@@ -183,7 +195,9 @@ Command runCommand()
              {"export", "NODE.PORT=DIR", "copy an output there at the end; may be repeated"},
              {"force", nullptr, "run every node, reuse nothing"},
              {"json", nullptr, "print one JSON object a line"}},
-            1, 1, run};
+            1,
+            1,
+            run};
 }
 
 } // namespace tw::cli

@@ -39,12 +39,16 @@ Result<std::vector<float>> logitsOf(const fs::path &file, Predictor &predictor)
     const ModelInfo &info = predictor.info();
     const std::string name = file.string();
     TW_ASSIGN(bytes, readFile(file, errors::InvalidImage, largestImageFile));
-    const std::span<const std::uint8_t> view(reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size()));
+    const std::span<const std::uint8_t> view(
+        reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size()));
     TW_ASSIGN(decoded, decodeImage(view, name));
     SampleRandom unused(0, RandomPurpose::Augment, 0, 0);
-    TW_ASSIGN(image, applyTransforms(std::move(decoded), forInference(info.transforms), unused, name));
-    std::vector<float> pixels(std::size_t(image.width) * std::size_t(image.height) * std::size_t(info.channels));
-    normalizeInto(image, info.normalization, info.channels, MemoryOrder::ChannelsFirst, pixels.data());
+    TW_ASSIGN(image,
+              applyTransforms(std::move(decoded), forInference(info.transforms), unused, name));
+    std::vector<float> pixels(std::size_t(image.width) * std::size_t(image.height) *
+                              std::size_t(info.channels));
+    normalizeInto(image, info.normalization, info.channels, MemoryOrder::ChannelsFirst,
+                  pixels.data());
     Batch batch;
     batch.data = pixels.data();
     batch.count = 1;
@@ -56,12 +60,17 @@ Result<std::vector<float>> logitsOf(const fs::path &file, Predictor &predictor)
     return predictor.logits(batch);
 }
 
-QByteArray jsonText(const fs::path &file, const std::vector<float> &logits, const std::vector<double> &probabilities, const ModelInfo &info, bool withLogits)
+QByteArray jsonText(const fs::path &file, const std::vector<float> &logits,
+                    const std::vector<double> &probabilities, const ModelInfo &info,
+                    bool withLogits)
 {
     const auto best = std::size_t(rankedClasses(probabilities, 1).front());
-    QByteArray line = "{\"path\":" + jsonCompact(pathToJson(file)) + ",\"label\":" + jsonString(QString::fromStdString(info.classes[best])) + ",\"probabilities\":{";
+    QByteArray line = "{\"path\":" + jsonCompact(pathToJson(file)) +
+                      ",\"label\":" + jsonString(QString::fromStdString(info.classes[best])) +
+                      ",\"probabilities\":{";
     for (std::size_t i = 0; i < probabilities.size(); ++i)
-        line += (i ? "," : "") + jsonString(QString::fromStdString(info.classes[i])) + ':' + jsonNumber(probabilities[i], significantDigits);
+        line += (i ? "," : "") + jsonString(QString::fromStdString(info.classes[i])) + ':' +
+                jsonNumber(probabilities[i], significantDigits);
     line += '}';
     if (withLogits) {
         line += ",\"logits\":[";
@@ -73,14 +82,18 @@ QByteArray jsonText(const fs::path &file, const std::vector<float> &logits, cons
 }
 
 /// Scored table as one CSV file; the columns are those of Score Image Model.
-QByteArray csvText(const fs::path &file, const std::vector<float> &logits, const std::vector<double> &probabilities, const ModelInfo &info, bool withLogits)
+QByteArray csvText(const fs::path &file, const std::vector<float> &logits,
+                   const std::vector<double> &probabilities, const ModelInfo &info, bool withLogits)
 {
     QByteArray line = QByteArray::fromStdString(csvField(file.string()));
     for (const double value : probabilities)
         line += ',' + jsonNumber(value, significantDigits);
     for (const float value : logits)
         line += withLogits ? ',' + jsonNumber(double(value), significantDigits) : QByteArray();
-    return line + ',' + QByteArray::fromStdString(csvField(info.classes[std::size_t(rankedClasses(probabilities, 1).front())])) + "\r\n";
+    return line + ',' +
+           QByteArray::fromStdString(
+               csvField(info.classes[std::size_t(rankedClasses(probabilities, 1).front())])) +
+           "\r\n";
 }
 
 QByteArray csvHeader(const ModelInfo &info, bool withLogits)
@@ -89,14 +102,17 @@ QByteArray csvHeader(const ModelInfo &info, bool withLogits)
     for (const std::string &name : info.classes)
         line += ',' + QByteArray::fromStdString(csvField("Scored Probabilities_" + name));
     for (const std::string &name : info.classes)
-        line += withLogits ? ',' + QByteArray::fromStdString(csvField("Scored Logits_" + name)) : QByteArray();
+        line += withLogits ? ',' + QByteArray::fromStdString(csvField("Scored Logits_" + name))
+                           : QByteArray();
     return line + ",Scored Labels\r\n";
 }
 
-QByteArray plainText(const fs::path &file, const std::vector<double> &probabilities, const ModelInfo &info)
+QByteArray plainText(const fs::path &file, const std::vector<double> &probabilities,
+                     const ModelInfo &info)
 {
     const auto best = std::size_t(rankedClasses(probabilities, 1).front());
-    return bytesFromPath(file) + ": " + QByteArray::fromStdString(info.classes[best]) + " (" + QByteArray::number(100 * probabilities[best], 'f', 2) + " %)\n";
+    return bytesFromPath(file) + ": " + QByteArray::fromStdString(info.classes[best]) + " (" +
+           QByteArray::number(100 * probabilities[best], 'f', 2) + " %)\n";
 }
 
 int failWith(const Error &error)
@@ -111,7 +127,9 @@ int run(const Arguments &arguments)
     const auto files = imageFiles(arguments.words().mid(1));
     if (!files.ok())
         return failWith(files.error());
-    auto predictor = Predictor::load(pathFromBytes(arguments.words().first()), arguments.has("device") ? arguments.text("device") : QStringLiteral("auto"));
+    auto predictor = Predictor::load(pathFromBytes(arguments.words().first()),
+                                     arguments.has("device") ? arguments.text("device")
+                                                             : QStringLiteral("auto"));
     if (!predictor.ok())
         return failWith(predictor.error());
     const ModelInfo &info = (*predictor)->info();
@@ -142,10 +160,16 @@ int run(const Arguments &arguments)
 
 Command scoreCommand()
 {
-    return {"score", "MODEL_DIR IMAGES…", "Asks a trained model about pictures.",
-            {{"csv", "FILE", "write a table there"}, {"json", nullptr, "print one JSON object a picture"}, {"logits", nullptr, "add the network's raw outputs"},
+    return {"score",
+            "MODEL_DIR IMAGES…",
+            "Asks a trained model about pictures.",
+            {{"csv", "FILE", "write a table there"},
+             {"json", nullptr, "print one JSON object a picture"},
+             {"logits", nullptr, "add the network's raw outputs"},
              {"device", "DEVICE", "auto, cpu, cuda:0, …"}},
-            2, -1, run};
+            2,
+            -1,
+            run};
 }
 
 } // namespace tw::cli

@@ -41,9 +41,13 @@ static int validateFile(const Arguments &arguments)
 
 Command validateCommand()
 {
-    return {"validate", "FILE", "Checks a pipeline file, its data and its devices without running it.",
+    return {"validate",
+            "FILE",
+            "Checks a pipeline file, its data and its devices without running it.",
             {{"set", "NAME=VALUE", "set NODE.PARAM or a pipeline parameter; may be repeated"}},
-            1, 1, validateFile};
+            1,
+            1,
+            validateFile};
 }
 
 } // namespace tw::cli

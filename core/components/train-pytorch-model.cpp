@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/files.h"
 #include "core/component/portobjects.h"
+#include "core/component/trainingchecks.h"
 #include "core/train/architectures.h"
 #include "core/train/devices.h"
 #include "core/train/trainer.h"
@@ -18,89 +19,33 @@ namespace {
 QList<Error> validateValues(const ParameterValues &values)
 {
     QList<Error> faults;
-    const qlonglong nodes = values.integer("node_count"), processes = values.integer("process_count_per_node");
+    const qlonglong nodes = values.integer("node_count"),
+                    processes = values.integer("process_count_per_node");
     if (nodes != 1 || processes != 1)
-        faults.append(makeError(errors::InvalidResourceLayout,
-                                QT_TRANSLATE_NOOP("Error", "%1 nodes with %2 processes each were asked for; this version trains with one process on one node."),
-                                {QString::number(nodes), QString::number(processes)},
-                                QT_TRANSLATE_NOOP("Error", "Set both the node count and the process count per node to 1."))
-                          .atParameter(nodes != 1 ? QStringLiteral("node_count") : QStringLiteral("process_count_per_node")));
+        faults.append(
+            makeError(
+                errors::InvalidResourceLayout,
+                QT_TRANSLATE_NOOP("Error", "%1 nodes with %2 processes each were asked for; this "
+                                           "version trains with one process on one node."),
+                {QString::number(nodes), QString::number(processes)},
+                QT_TRANSLATE_NOOP("Error",
+                                  "Set both the node count and the process count per node to 1."))
+                .atParameter(nodes != 1 ? QStringLiteral("node_count")
+                                        : QStringLiteral("process_count_per_node")));
     if (values.integer("warmup_epochs") > values.integer("epochs"))
-        faults.append(makeError(errors::LessThanOrEqualTo,
-                                QT_TRANSLATE_NOOP("Error", "The warm-up of %1 epochs is longer than the training of %2 epochs."),
-                                {QString::number(values.integer("warmup_epochs")), QString::number(values.integer("epochs"))},
-                                QT_TRANSLATE_NOOP("Error", "Warm up for at most as many epochs as are trained."))
-                          .atParameter(QStringLiteral("warmup_epochs")));
+        faults.append(
+            makeError(
+                errors::LessThanOrEqualTo,
+                QT_TRANSLATE_NOOP(
+                    "Error", "The warm-up of %1 epochs is longer than the training of %2 epochs."),
+                {QString::number(values.integer("warmup_epochs")),
+                 QString::number(values.integer("epochs"))},
+                QT_TRANSLATE_NOOP("Error", "Warm up for at most as many epochs as are trained."))
+                .atParameter(QStringLiteral("warmup_epochs")));
     return faults;
 }
 
 // --- Checks of data and machine ----------------------------------------------------------------
-
-void checkLabelled(const PortFacts &facts, const QString &port, QList<Error> &faults)
-{
-    if (facts.labelled && !*facts.labelled)
-        faults.append(makeError(errors::NotLabeledDataset, QT_TRANSLATE_NOOP("Error", "The pictures at '%1' have no labels."), {port},
-                                QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class.")));
-}
-
-/// Names in `facts` with at least one image (all names where counts are not known).
-QStringList usedCategories(const PortFacts &facts)
-{
-    QStringList used;
-    for (qsizetype i = 0; i < facts.categories->size(); ++i)
-        if (!facts.counts || i >= facts.counts->size() || facts.counts->at(i) > 0)
-            used.append(facts.categories->at(i));
-    return used;
-}
-
-QStringList without(const QStringList &names, const QStringList &taken)
-{
-    QStringList left;
-    const QSet<QString> known(taken.begin(), taken.end());
-    for (const QString &name : names)
-        if (!known.contains(name))
-            left.append(name);
-    return left;
-}
-
-void compareCategories(const PortFacts &training, const PortFacts &validation, bool same, PreflightReply &reply)
-{
-    const QStringList unknown = without(usedCategories(validation), *training.categories);
-    if (!unknown.isEmpty())
-        reply.errors.append(makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The validation pictures have categories that training lacks: %1."),
-                                      {quotedList(unknown)},
-                                      QT_TRANSLATE_NOOP("Error", "Use the same class names in both sets.")));
-    const QStringList missing = without(*training.categories, usedCategories(validation));
-    if (missing.isEmpty())
-        return;
-    if (same)
-        reply.errors.append(makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The validation pictures lack categories of training: %1."),
-                                      {quotedList(missing)},
-                                      QT_TRANSLATE_NOOP("Error", "Add pictures of them, or switch 'Require same categories' off.")));
-    else
-        reply.warnings.append(QStringLiteral("No validation pictures of: %1").arg(quotedList(missing)));
-}
-
-void checkData(const PreflightRequest &request, PreflightReply &reply)
-{
-    const PortFacts training = request.inputs.value(QStringLiteral("training_dataset"));
-    const PortFacts validation = request.inputs.value(QStringLiteral("validation_dataset"));
-    checkLabelled(training, QStringLiteral("training_dataset"), reply.errors);
-    checkLabelled(validation, QStringLiteral("validation_dataset"), reply.errors);
-    const bool labelled = training.labelled.value_or(true) && validation.labelled.value_or(true);
-    if (training.categories && labelled && training.categories->size() < 2)
-        reply.errors.append(makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "Training needs at least two categories; the data have %1: %2."),
-                                      {QString::number(training.categories->size()), quotedList(*training.categories)},
-                                      QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class.")));
-    if (training.categories && validation.categories && labelled)
-        compareCategories(training, validation, request.values.boolean("require_same_categories"), reply);
-    const qlonglong batch = request.values.integer("batch_size");
-    if (training.images && batch > *training.images)
-        reply.errors.append(makeError(errors::LessThanOrEqualTo, QT_TRANSLATE_NOOP("Error", "The batch size %1 is larger than the number of training pictures, %2."),
-                                      {QString::number(batch), QString::number(*training.images)},
-                                      QT_TRANSLATE_NOOP("Error", "Choose a batch size of at most the number of training pictures."))
-                                .atParameter(QStringLiteral("batch_size")));
-}
 
 /// Size of what the network sees, where the attached operations fix it.
 std::optional<std::pair<int, int>> inputSize(const PortFacts &facts)
@@ -119,21 +64,25 @@ QString dataAndModelSummary(const PreflightRequest &request)
     const auto size = inputSize(training);
     const QString architecture = model.extra.value(QStringLiteral("architecture")).toString();
     if (training.categories && size && !architecture.isEmpty()) {
-        ModelConfig config{architecture, QJsonObject::fromVariantMap(model.extra.value(QStringLiteral("arguments")).toMap())};
+        ModelConfig config{
+            architecture,
+            QJsonObject::fromVariantMap(model.extra.value(QStringLiteral("arguments")).toMap())};
         config.arguments.insert(QStringLiteral("num_classes"), qint64(training.categories->size()));
         const int channels = config.arguments.value(QStringLiteral("in_channels")).toInt(3);
-        if (const auto summary = summarizeModel(config, channels, size->second, size->first); summary.ok())
+        if (const auto summary = summarizeModel(config, channels, size->second, size->first);
+            summary.ok())
             parts.append(QStringLiteral("%1 parameters").arg(shortNumber(summary->parameters)));
     }
     if (training.images && validation.images)
-        parts.append(QStringLiteral("%1 + %2 images").arg(groupedNumber(*training.images), groupedNumber(*validation.images)));
+        parts.append(QStringLiteral("%1 + %2 images")
+                         .arg(groupedNumber(*training.images), groupedNumber(*validation.images)));
     return parts.join(QStringLiteral(" · "));
 }
 
 PreflightReply preflightTraining(const PreflightRequest &request)
 {
     PreflightReply reply;
-    checkData(request, reply);
+    checkTrainingData(request, reply);
     if (const auto device = resolveDevice(request.values.text("device")); !device.ok())
         reply.errors.append(Error(device.error()).atParameter(QStringLiteral("device")));
     PortFacts facts;
@@ -172,7 +121,8 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.power = values.real("power");
     spec.endLearningRate = values.real("end_learning_rate");
     spec.keep = values.text("keep");
-    spec.numWorkers = values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
+    spec.numWorkers =
+        values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
     spec.prefetch = int(values.integer("prefetch"));
     spec.onNan = values.text("on_nan");
     spec.requireSameCategories = values.boolean("require_same_categories");
@@ -189,8 +139,10 @@ QJsonObject provenance(const TrainingSpec &spec, const RunContext &context)
             {QStringLiteral("job"), displayPath(job.filename())},
             {QStringLiteral("node"), context.nodeId()},
             {QStringLiteral("seed"), QString::number(spec.seed)},
-            {QStringLiteral("training_fingerprint"), QString::fromStdString(spec.training->fingerprint)},
-            {QStringLiteral("validation_fingerprint"), QString::fromStdString(spec.validation->fingerprint)},
+            {QStringLiteral("training_fingerprint"),
+             QString::fromStdString(spec.training->fingerprint)},
+            {QStringLiteral("validation_fingerprint"),
+             QString::fromStdString(spec.validation->fingerprint)},
             {QStringLiteral("created"), QDateTime::currentDateTimeUtc().toString(Qt::ISODate)}};
 }
 
@@ -219,10 +171,14 @@ Result<RunReply> runTraining(const RunRequest &request)
     result.info.provenance = provenance(spec, context);
     ModelDirectoryExtras extras;
     extras.metricsFile = context.nodeFolder() / "metrics.jsonl";
-    if (const auto pipeline = readFile(context.nodeFolder().parent_path().parent_path() / "pipeline.json", errors::InvalidPipeline); pipeline.ok())
+    if (const auto pipeline =
+            readFile(context.nodeFolder().parent_path().parent_path() / "pipeline.json",
+                     errors::InvalidPipeline);
+        pipeline.ok())
         extras.pipeline = *pipeline;
     const QString port = QStringLiteral("trained_model");
-    TW_TRY(writeModelDirectory(request.outputFolders.value(port), result.info, result.weights, extras));
+    TW_TRY(writeModelDirectory(request.outputFolders.value(port), result.info, result.weights,
+                               extras));
     reportResults(result, context);
     return RunReply{};
 }
@@ -231,7 +187,8 @@ Result<RunReply> runTraining(const RunRequest &request)
 
 QList<ParameterChoice> deviceChoices()
 {
-    QList<ParameterChoice> choices{{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}};
+    QList<ParameterChoice> choices{
+        {QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}};
     for (const DeviceInfo &device : devices())
         choices.append({device.id, device.name.isEmpty() ? device.id : device.name});
     return choices;
@@ -239,85 +196,183 @@ QList<ParameterChoice> deviceChoices()
 
 void addBasicParameters(ComponentType &type)
 {
-    type.parameter(ParameterSpec::integer("epochs", QT_TRANSLATE_NOOP("Parameter", "Epochs"), 5).above(0).atMost(1000000)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "How often training goes through all training pictures.")));
-    type.parameter(ParameterSpec::integer("batch_size", QT_TRANSLATE_NOOP("Parameter", "Batch size"), 16).above(0).atMost(1000000)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Pictures per step and process; more need more memory.")));
-    type.parameter(ParameterSpec::integer("warmup_epochs", QT_TRANSLATE_NOOP("Parameter", "Warmup step number"), 0).atLeast(0)
-                       .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Epochs in which the learning rate rises linearly to its initial value.")));
-    type.parameter(ParameterSpec::real("learning_rate", QT_TRANSLATE_NOOP("Parameter", "Learning rate"), 0.001).above(0)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Initial learning rate: too high diverges, too low learns slowly.")));
-    type.parameter(ParameterSpec::integer("random_seed", QT_TRANSLATE_NOOP("Parameter", "Random seed"), 1)
-                       .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "drawn at the start"))
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Seeds weights, shuffling and augmentation; the same seed gives the same result.")));
-    type.parameter(ParameterSpec::integer("patience", QT_TRANSLATE_NOOP("Parameter", "Patience"), 3).above(0)
-                       .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Training stops after this many epochs in a row without a lower validation loss.")));
-    type.parameter(ParameterSpec::integer("print_frequency", QT_TRANSLATE_NOOP("Parameter", "Print frequency"), 10).above(0).keepsResult()
+    type.parameter(ParameterSpec::integer("epochs", QT_TRANSLATE_NOOP("Parameter", "Epochs"), 5)
+                       .above(0)
+                       .atMost(1000000)
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "How often training goes through all training pictures.")));
+    type.parameter(
+        ParameterSpec::integer("batch_size", QT_TRANSLATE_NOOP("Parameter", "Batch size"), 16)
+            .above(0)
+            .atMost(1000000)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "Pictures per step and process; more need more memory.")));
+    type.parameter(
+        ParameterSpec::integer("warmup_epochs",
+                               QT_TRANSLATE_NOOP("Parameter", "Warmup step number"), 0)
+            .atLeast(0)
+            .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter",
+                "Epochs in which the learning rate rises linearly to its initial value.")));
+    type.parameter(
+        ParameterSpec::real("learning_rate", QT_TRANSLATE_NOOP("Parameter", "Learning rate"), 0.001)
+            .above(0)
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter", "Initial learning rate: too high diverges, too low learns slowly.")));
+    type.parameter(
+        ParameterSpec::integer("random_seed", QT_TRANSLATE_NOOP("Parameter", "Random seed"), 1)
+            .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "drawn at the start"))
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Seeds weights, shuffling and augmentation; "
+                                                     "the same seed gives the same result.")));
+    type.parameter(
+        ParameterSpec::integer("patience", QT_TRANSLATE_NOOP("Parameter", "Patience"), 3)
+            .above(0)
+            .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Training stops after this many epochs in a "
+                                                     "row without a lower validation loss.")));
+    type.parameter(ParameterSpec::integer("print_frequency",
+                                          QT_TRANSLATE_NOOP("Parameter", "Print frequency"), 10)
+                       .above(0)
+                       .keepsResult()
                        .withUnit(QT_TRANSLATE_NOOP("Parameter", "iterations"))
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Iterations between two lines of the training log.")));
-    type.parameter(ParameterSpec::integer("node_count", QT_TRANSLATE_NOOP("Parameter", "Node count"), 1).atLeast(1)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Number of machines that train together.")));
-    type.parameter(ParameterSpec::integer("process_count_per_node", QT_TRANSLATE_NOOP("Parameter", "Process count per node"), 1).atLeast(1)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Number of training processes on each machine.")));
-    type.parameter(ParameterSpec::choice("device", QT_TRANSLATE_NOOP("Parameter", "Device"), "auto", {{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}})
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "Iterations between two lines of the training log.")));
+    type.parameter(
+        ParameterSpec::integer("node_count", QT_TRANSLATE_NOOP("Parameter", "Node count"), 1)
+            .atLeast(1)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Number of machines that train together.")));
+    type.parameter(
+        ParameterSpec::integer("process_count_per_node",
+                               QT_TRANSLATE_NOOP("Parameter", "Process count per node"), 1)
+            .atLeast(1)
+            .withHelp(
+                QT_TRANSLATE_NOOP("Parameter", "Number of training processes on each machine.")));
+    type.parameter(ParameterSpec::choice(
+                       "device", QT_TRANSLATE_NOOP("Parameter", "Device"), "auto",
+                       {{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}})
                        .withMachineChoices(deviceChoices)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "The processor or graphics card to train on; automatic takes the first graphics card there is.")));
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "The processor or graphics card to train on; automatic "
+                                        "takes the first graphics card there is.")));
 }
 
 void addOptimizerParameters(ComponentType &type)
 {
     const QStringList sgd{QStringLiteral("sgd")}, polynomial{QStringLiteral("polynomial")};
-    type.parameter(ParameterSpec::choice("optimizer", QT_TRANSLATE_NOOP("Parameter", "Optimizer"), "sgd", {{QStringLiteral("sgd"), QT_TRANSLATE_NOOP("Parameter", "SGD")}})
+    type.parameter(
+        ParameterSpec::choice("optimizer", QT_TRANSLATE_NOOP("Parameter", "Optimizer"), "sgd",
+                              {{QStringLiteral("sgd"), QT_TRANSLATE_NOOP("Parameter", "SGD")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "The rule that turns gradients into steps.")));
+    type.parameter(ParameterSpec::real("momentum", QT_TRANSLATE_NOOP("Parameter", "Momentum"), 0.9)
+                       .atLeast(0)
+                       .below(1)
                        .isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "The rule that turns gradients into steps.")));
-    type.parameter(ParameterSpec::real("momentum", QT_TRANSLATE_NOOP("Parameter", "Momentum"), 0.9).atLeast(0).below(1).isAdvanced().visibleWhen("optimizer", sgd)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Share of the last step that is kept in the next one.")));
-    type.parameter(ParameterSpec::boolean("nesterov", QT_TRANSLATE_NOOP("Parameter", "Nesterov"), true).isAdvanced().visibleWhen("optimizer", sgd)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Looks one step of momentum ahead; without momentum it has no effect.")));
-    type.parameter(ParameterSpec::real("weight_decay", QT_TRANSLATE_NOOP("Parameter", "Weight decay"), 1e-4).atLeast(0).isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Pulls all weights towards zero, against overfitting.")));
-    type.parameter(ParameterSpec::choice("schedule", QT_TRANSLATE_NOOP("Parameter", "Schedule"), "polynomial", {{QStringLiteral("polynomial"), QT_TRANSLATE_NOOP("Parameter", "Polynomial")}})
-                       .isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "How the learning rate falls after the warm-up.")));
-    type.parameter(ParameterSpec::real("power", QT_TRANSLATE_NOOP("Parameter", "Power"), 2).above(0).isAdvanced().visibleWhen("schedule", polynomial)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Exponent of the fall: 1 is a straight line, 2 falls faster at first.")));
-    type.parameter(ParameterSpec::real("end_learning_rate", QT_TRANSLATE_NOOP("Parameter", "End learning rate"), 0).atLeast(0).isAdvanced().visibleWhen("schedule", polynomial)
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Learning rate that the schedule falls to.")));
+                       .visibleWhen("optimizer", sgd)
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "Share of the last step that is kept in the next one.")));
+    type.parameter(
+        ParameterSpec::boolean("nesterov", QT_TRANSLATE_NOOP("Parameter", "Nesterov"), true)
+            .isAdvanced()
+            .visibleWhen("optimizer", sgd)
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter",
+                "Looks one step of momentum ahead; without momentum it has no effect.")));
+    type.parameter(
+        ParameterSpec::real("weight_decay", QT_TRANSLATE_NOOP("Parameter", "Weight decay"), 1e-4)
+            .atLeast(0)
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "Pulls all weights towards zero, against overfitting.")));
+    type.parameter(
+        ParameterSpec::choice(
+            "schedule", QT_TRANSLATE_NOOP("Parameter", "Schedule"), "polynomial",
+            {{QStringLiteral("polynomial"), QT_TRANSLATE_NOOP("Parameter", "Polynomial")}})
+            .isAdvanced()
+            .withHelp(
+                QT_TRANSLATE_NOOP("Parameter", "How the learning rate falls after the warm-up.")));
+    type.parameter(
+        ParameterSpec::real("power", QT_TRANSLATE_NOOP("Parameter", "Power"), 2)
+            .above(0)
+            .isAdvanced()
+            .visibleWhen("schedule", polynomial)
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter",
+                "Exponent of the fall: 1 is a straight line, 2 falls faster at first.")));
+    type.parameter(
+        ParameterSpec::real("end_learning_rate",
+                            QT_TRANSLATE_NOOP("Parameter", "End learning rate"), 0)
+            .atLeast(0)
+            .isAdvanced()
+            .visibleWhen("schedule", polynomial)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Learning rate that the schedule falls to.")));
 }
 
 void addLoopParameters(ComponentType &type)
 {
-    type.parameter(ParameterSpec::choice("keep", QT_TRANSLATE_NOOP("Parameter", "Keep"), "best_top1",
-                                         {{QStringLiteral("best_top1"), QT_TRANSLATE_NOOP("Parameter", "Best top-1 accuracy")},
-                                          {QStringLiteral("best_loss"), QT_TRANSLATE_NOOP("Parameter", "Lowest validation loss")},
-                                          {QStringLiteral("last"), QT_TRANSLATE_NOOP("Parameter", "Last epoch")}})
+    type.parameter(
+        ParameterSpec::choice(
+            "keep", QT_TRANSLATE_NOOP("Parameter", "Keep"), "best_top1",
+            {{QStringLiteral("best_top1"), QT_TRANSLATE_NOOP("Parameter", "Best top-1 accuracy")},
+             {QStringLiteral("best_loss"),
+              QT_TRANSLATE_NOOP("Parameter", "Lowest validation loss")},
+             {QStringLiteral("last"), QT_TRANSLATE_NOOP("Parameter", "Last epoch")}})
+            .isAdvanced()
+            .withHelp(
+                QT_TRANSLATE_NOOP("Parameter", "Which epoch's weights become the trained model.")));
+    type.parameter(
+        ParameterSpec::integer("num_workers", QT_TRANSLATE_NOOP("Parameter", "Loader threads"),
+                               std::nullopt)
+            .atLeast(0)
+            .atMost(1024)
+            .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "auto"))
+            .isAdvanced()
+            .keepsResult()
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter", "Threads that load pictures; 0 loads on the training thread.")));
+    type.parameter(ParameterSpec::integer("prefetch", QT_TRANSLATE_NOOP("Parameter", "Prefetch"), 2)
+                       .atLeast(1)
+                       .atMost(1024)
                        .isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Which epoch's weights become the trained model.")));
-    type.parameter(ParameterSpec::integer("num_workers", QT_TRANSLATE_NOOP("Parameter", "Loader threads"), std::nullopt).atLeast(0).atMost(1024).isAutomatic(QT_TRANSLATE_NOOP("Parameter", "auto"))
-                       .isAdvanced().keepsResult()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Threads that load pictures; 0 loads on the training thread.")));
-    type.parameter(ParameterSpec::integer("prefetch", QT_TRANSLATE_NOOP("Parameter", "Prefetch"), 2).atLeast(1).atMost(1024).isAdvanced().keepsResult()
+                       .keepsResult()
                        .withUnit(QT_TRANSLATE_NOOP("Parameter", "batches"))
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Batches that each loader thread prepares ahead.")));
-    type.parameter(ParameterSpec::choice("on_nan", QT_TRANSLATE_NOOP("Parameter", "On NaN loss"), "stop",
-                                         {{QStringLiteral("stop"), QT_TRANSLATE_NOOP("Parameter", "Stop")},
-                                          {QStringLiteral("continue"), QT_TRANSLATE_NOOP("Parameter", "Continue")}})
-                       .isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether a loss that is not a number ends the training and keeps the best weights.")));
-    type.parameter(ParameterSpec::boolean("require_same_categories", QT_TRANSLATE_NOOP("Parameter", "Require same categories"), false).isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Refuses validation pictures that lack a category of training instead of warning.")));
-    type.parameter(ParameterSpec::choice("normalization", QT_TRANSLATE_NOOP("Parameter", "Normalization"), "weights",
-                                         {{QStringLiteral("weights"), QT_TRANSLATE_NOOP("Parameter", "As the initial weights")},
-                                          {QStringLiteral("imagenet"), QT_TRANSLATE_NOOP("Parameter", "ImageNet")},
-                                          {QStringLiteral("half"), QT_TRANSLATE_NOOP("Parameter", "Half (−1 to 1)")},
-                                          {QStringLiteral("dataset"), QT_TRANSLATE_NOOP("Parameter", "Measured on the training pictures")},
-                                          {QStringLiteral("none"), QT_TRANSLATE_NOOP("Parameter", "None (0 to 1)")}})
-                       .isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Mean and deviation that pixels are scaled by; stored with the model.")));
-    type.parameter(ParameterSpec::integer("threads", QT_TRANSLATE_NOOP("Parameter", "Threads"), 0).atLeast(0).atMost(4096).isAdvanced()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Processor threads for the computation; 0 lets LibTorch choose.")));
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "Batches that each loader thread prepares ahead.")));
+    type.parameter(
+        ParameterSpec::choice(
+            "on_nan", QT_TRANSLATE_NOOP("Parameter", "On NaN loss"), "stop",
+            {{QStringLiteral("stop"), QT_TRANSLATE_NOOP("Parameter", "Stop")},
+             {QStringLiteral("continue"), QT_TRANSLATE_NOOP("Parameter", "Continue")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether a loss that is not a number ends the "
+                                                     "training and keeps the best weights.")));
+    type.parameter(
+        ParameterSpec::boolean("require_same_categories",
+                               QT_TRANSLATE_NOOP("Parameter", "Require same categories"), false)
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Refuses validation pictures that lack a "
+                                                     "category of training instead of warning.")));
+    type.parameter(
+        ParameterSpec::choice(
+            "normalization", QT_TRANSLATE_NOOP("Parameter", "Normalization"), "weights",
+            {{QStringLiteral("weights"), QT_TRANSLATE_NOOP("Parameter", "As the initial weights")},
+             {QStringLiteral("imagenet"), QT_TRANSLATE_NOOP("Parameter", "ImageNet")},
+             {QStringLiteral("half"), QT_TRANSLATE_NOOP("Parameter", "Half (−1 to 1)")},
+             {QStringLiteral("dataset"),
+              QT_TRANSLATE_NOOP("Parameter", "Measured on the training pictures")},
+             {QStringLiteral("none"), QT_TRANSLATE_NOOP("Parameter", "None (0 to 1)")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter",
+                "Mean and deviation that pixels are scaled by; stored with the model.")));
+    type.parameter(
+        ParameterSpec::integer("threads", QT_TRANSLATE_NOOP("Parameter", "Threads"), 0)
+            .atLeast(0)
+            .atMost(4096)
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter", "Processor threads for the computation; 0 lets LibTorch choose.")));
 }
 
 } // namespace
@@ -326,12 +381,19 @@ ComponentType train_pytorch_model()
 {
     ComponentType type;
     type.id = QStringLiteral("train-pytorch-model");
-    type.named(QT_TRANSLATE_NOOP("Component", "Train PyTorch Model"), QT_TRANSLATE_NOOP("Component", "Model Training"),
-               QT_TRANSLATE_NOOP("Component", "Trains the network on the training pictures and keeps the weights that do best on the validation pictures."));
-    type.input("untrained_model", QT_TRANSLATE_NOOP("Component", "Untrained model"), DataType::UntrainedModelDirectory);
-    type.input("training_dataset", QT_TRANSLATE_NOOP("Component", "Training dataset"), DataType::ImageDirectory);
-    type.input("validation_dataset", QT_TRANSLATE_NOOP("Component", "Validation dataset"), DataType::ImageDirectory);
-    type.output("trained_model", QT_TRANSLATE_NOOP("Component", "Trained model"), DataType::ModelDirectory);
+    type.named(
+        QT_TRANSLATE_NOOP("Component", "Train PyTorch Model"),
+        QT_TRANSLATE_NOOP("Component", "Model Training"),
+        QT_TRANSLATE_NOOP("Component", "Trains the network on the training pictures and keeps the "
+                                       "weights that do best on the validation pictures."));
+    type.input("untrained_model", QT_TRANSLATE_NOOP("Component", "Untrained model"),
+               DataType::UntrainedModelDirectory);
+    type.input("training_dataset", QT_TRANSLATE_NOOP("Component", "Training dataset"),
+               DataType::ImageDirectory);
+    type.input("validation_dataset", QT_TRANSLATE_NOOP("Component", "Validation dataset"),
+               DataType::ImageDirectory);
+    type.output("trained_model", QT_TRANSLATE_NOOP("Component", "Trained model"),
+                DataType::ModelDirectory);
     addBasicParameters(type);
     addOptimizerParameters(type);
     addLoopParameters(type);

@@ -63,11 +63,12 @@ std::vector<std::int64_t> stampOf(const fs::path &path)
 
 bool sameKey(const Entry &entry, const fs::path &path, const ScanOptions &options)
 {
-    return entry.path == path && entry.options.allowEmptyClasses == options.allowEmptyClasses
-        && entry.options.classNames == options.classNames;
+    return entry.path == path && entry.options.allowEmptyClasses == options.allowEmptyClasses &&
+           entry.options.classNames == options.classNames;
 }
 
-Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options, const StopToken *stop,
+Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options,
+                                const StopToken *stop,
                                 const std::function<void(std::int64_t)> &progress)
 {
     std::vector<std::int64_t> stamp = stampOf(path);
@@ -89,7 +90,8 @@ Result<ScanPtr> scanAnew(const fs::path &path, const ScanOptions &options, const
     return scanAndRemember(path, options, stop, {});
 }
 
-Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options, const StopToken *stop,
+Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options,
+                               const StopToken *stop,
                                const std::function<void(std::int64_t)> &progress)
 {
     {

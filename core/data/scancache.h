@@ -11,10 +11,12 @@ using ScanPtr = std::shared_ptr<const ScanResult>;
 /// once. Any thread.
 ///
 /// Lists anew and remembers. Errors as scanDataset().
-Result<ScanPtr> scanAnew(const fs::path &path, const ScanOptions &options, const StopToken *stop = nullptr);
+Result<ScanPtr> scanAnew(const fs::path &path, const ScanOptions &options,
+                         const StopToken *stop = nullptr);
 /// The remembered listing while the modification times of the folder and its class folders are as
 /// they were, else scanAnew().
-Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options, const StopToken *stop = nullptr,
+Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options,
+                               const StopToken *stop = nullptr,
                                const std::function<void(std::int64_t found)> &progress = {});
 void forgetScans();
 

@@ -12,8 +12,8 @@ namespace tw {
 /// Figures of one class; nothing where the figure is undefined (never 0 in its place).
 struct ClassFigures
 {
-    qint64 support = 0;              ///< images of the class
-    qint64 predicted = 0;            ///< images given the class
+    qint64 support = 0;   ///< images of the class
+    qint64 predicted = 0; ///< images given the class
     qint64 correct = 0;
     std::optional<double> precision; ///< correct / predicted
     std::optional<double> recall;    ///< correct / support
@@ -28,7 +28,7 @@ struct ClassificationFigures
     std::optional<double> accuracy, microPrecision, microRecall, microF1;
     std::optional<double> macroPrecision, macroRecall, macroF1;
     std::optional<double> top5Accuracy; ///< top min(5, classes); nothing when a rank is not known
-    std::optional<double> logLoss;      ///< natural logarithm; nothing when a probability is not known
+    std::optional<double> logLoss; ///< natural logarithm; nothing when a probability is not known
     std::vector<ClassFigures> classes;
     std::vector<std::vector<qint64>> confusion; ///< rows are the true class
 };
@@ -42,8 +42,8 @@ public:
 
     explicit ClassificationCounter(std::size_t classes);
     /// `rankOfTrue` from 0 (0: most probable). Class numbers lie in [0, classes).
-    void add(std::size_t trueClass, std::size_t predictedClass, std::optional<std::size_t> rankOfTrue,
-             std::optional<double> probabilityOfTrue);
+    void add(std::size_t trueClass, std::size_t predictedClass,
+             std::optional<std::size_t> rankOfTrue, std::optional<double> probabilityOfTrue);
     ClassificationFigures figures() const;
 
 private:

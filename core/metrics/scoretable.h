@@ -18,17 +18,17 @@ struct ScoreLayout
 {
     std::vector<std::string> classes;
     bool labelled = false;
-    int topK = 0;                 ///< 0: every class
+    int topK = 0; ///< 0: every class
     bool logits = false;
 };
 
 struct ScoredRow
 {
     std::string path;
-    std::string category;         ///< empty: none
+    std::string category;              ///< empty: none
     std::vector<double> probabilities; ///< class-id order; NaN where the table does not hold it
-    std::vector<int> ranking;     ///< classes, most probable first; as many as the table holds
-    std::string label;            ///< "Scored Labels"
+    std::vector<int> ranking;          ///< classes, most probable first; as many as the table holds
+    std::string label;                 ///< "Scored Labels"
 };
 
 /// Streams scored.csv (RFC 4180, UTF-8, C-locale numbers, 9 significant digits) and writes
@@ -37,11 +37,12 @@ class ScoreTableWriter
 {
 public:
     /// FailedToWriteOutputsError.
-    static Result<std::unique_ptr<ScoreTableWriter>> create(const fs::path &folder, const ScoreLayout &layout);
+    static Result<std::unique_ptr<ScoreTableWriter>> create(const fs::path &folder,
+                                                            const ScoreLayout &layout);
     ~ScoreTableWriter();
     /// `probabilities` and `logits` hold one number per class.
-    Result<void> add(std::string_view path, std::string_view category, std::span<const double> probabilities,
-                     std::span<const float> logits);
+    Result<void> add(std::string_view path, std::string_view category,
+                     std::span<const double> probabilities, std::span<const float> logits);
     Result<void> finish();
     qint64 rows() const;
 
@@ -59,7 +60,7 @@ public:
     static Result<std::unique_ptr<ScoreTableReader>> open(const fs::path &folder);
     ~ScoreTableReader();
     const ScoreLayout &layout() const;
-    qint64 rows() const;          ///< as table.json says
+    qint64 rows() const; ///< as table.json says
     /// False at the end.
     Result<bool> next(ScoredRow &row);
 

@@ -17,7 +17,8 @@ static void writeBigEndian(std::ofstream &out, std::initializer_list<unsigned> n
 fs::path writeIdxPair(const fs::path &folder, const char *name, int count, int classes, int size)
 {
     const fs::path images = folder / (std::string(name) + "-images-idx3-ubyte");
-    std::ofstream pixels(images, std::ios::binary), labels(folder / (std::string(name) + "-labels-idx1-ubyte"), std::ios::binary);
+    std::ofstream pixels(images, std::ios::binary),
+        labels(folder / (std::string(name) + "-labels-idx1-ubyte"), std::ios::binary);
     writeBigEndian(pixels, {0x803, unsigned(count), unsigned(size), unsigned(size)});
     writeBigEndian(labels, {0x801, unsigned(count)});
     for (int i = 0; i < count; ++i) {

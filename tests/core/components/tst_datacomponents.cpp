@@ -37,8 +37,10 @@ private Q_SLOTS:
 private:
     fs::path folder() const { return m_folder->path().toStdString(); }
     ParameterValues values(const char *component, const QVariantMap &stored) const;
-    PreflightReply preflight(const char *component, const QVariantMap &stored, const QMap<QString, PortFacts> &inputs) const;
-    Result<RunReply> run(const char *component, const QVariantMap &stored, const QMap<QString, PortValue> &inputs);
+    PreflightReply preflight(const char *component, const QVariantMap &stored,
+                             const QMap<QString, PortFacts> &inputs) const;
+    Result<RunReply> run(const char *component, const QVariantMap &stored,
+                         const QMap<QString, PortValue> &inputs);
     PortValue output(const RunReply &reply, const char *port) const;
     PortValue imageDirectory();
 
@@ -66,13 +68,15 @@ ParameterValues TestDataComponents::values(const char *component, const QVariant
     return m_registry.find(QLatin1String(component))->schema.effective(given);
 }
 
-PreflightReply TestDataComponents::preflight(const char *component, const QVariantMap &stored, const QMap<QString, PortFacts> &inputs) const
+PreflightReply TestDataComponents::preflight(const char *component, const QVariantMap &stored,
+                                             const QMap<QString, PortFacts> &inputs) const
 {
     const ParameterValues effective = values(component, stored);
     return m_registry.find(QLatin1String(component))->preflight({effective, inputs, nullptr});
 }
 
-Result<RunReply> TestDataComponents::run(const char *component, const QVariantMap &stored, const QMap<QString, PortValue> &inputs)
+Result<RunReply> TestDataComponents::run(const char *component, const QVariantMap &stored,
+                                         const QMap<QString, PortValue> &inputs)
 {
     const ComponentType *type = m_registry.find(QLatin1String(component));
     m_outputs.clear();
@@ -92,14 +96,17 @@ PortValue TestDataComponents::output(const RunReply &reply, const char *port) co
 PortValue TestDataComponents::imageDirectory()
 {
     auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
-    auto converted = run("convert-to-image-directory", {}, {{"dataset", output(*dataset, "dataset")}});
+    auto converted =
+        run("convert-to-image-directory", {}, {{"dataset", output(*dataset, "dataset")}});
     return output(*converted, "image_directory");
 }
 
 void TestDataComponents::datasetFacts()
 {
-    const PreflightReply reply = preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
-    QVERIFY2(reply.errors.isEmpty(), reply.errors.isEmpty() ? "" : qPrintable(reply.errors.first().toString()));
+    const PreflightReply reply =
+        preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    QVERIFY2(reply.errors.isEmpty(),
+             reply.errors.isEmpty() ? "" : qPrintable(reply.errors.first().toString()));
     const PortFacts facts = reply.outputs.value("dataset");
     QCOMPARE(*facts.images, 30);
     QCOMPARE(*facts.categories, (QStringList{"0", "1", "2"}));
@@ -127,7 +134,8 @@ void TestDataComponents::datasetRefusals()
     QCOMPARE(reply.errors.size(), 1);
     QCOMPARE(reply.errors.first().name, QLatin1String(errors::InvalidDataset));
     QCOMPARE(reply.errors.first().parameter, QStringLiteral("path"));
-    QVERIFY2(reply.errors.first().sentence().contains(name), qPrintable(reply.errors.first().sentence()));
+    QVERIFY2(reply.errors.first().sentence().contains(name),
+             qPrintable(reply.errors.first().sentence()));
     const auto ran = run("image-dataset", {{"path", bytesFromPath(path)}}, {});
     QVERIFY(!ran.ok());
     QCOMPARE(ran.error().name, QLatin1String(errors::InvalidDataset));
@@ -138,7 +146,8 @@ void TestDataComponents::convertWritesAndHandsOn()
     auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
     TW_VERIFY(dataset);
     // Once with the object of this run, once from the folder alone.
-    for (const PortValue &input : {output(*dataset, "dataset"), PortValue{m_outputs.value("dataset"), {}}}) {
+    for (const PortValue &input :
+         {output(*dataset, "dataset"), PortValue{m_outputs.value("dataset"), {}}}) {
         auto converted = run("convert-to-image-directory", {}, {{"dataset", input}});
         TW_VERIFY(converted);
         const auto object = std::any_cast<ManifestPtr>(converted->objects.value("image_directory"));
@@ -155,11 +164,15 @@ void TestDataComponents::convertWritesAndHandsOn()
 
 void TestDataComponents::classNames()
 {
-    const QMap<QString, PortFacts> facts = preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {}).outputs;
-    const PreflightReply named = preflight("convert-to-image-directory", {{"class_names", "cat, dog,T-shirt/top"}}, facts);
+    const QMap<QString, PortFacts> facts =
+        preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {}).outputs;
+    const PreflightReply named =
+        preflight("convert-to-image-directory", {{"class_names", "cat, dog,T-shirt/top"}}, facts);
     QVERIFY(named.errors.isEmpty());
-    QCOMPARE(*named.outputs.value("image_directory").categories, (QStringList{"cat", "dog", "T-shirt/top"}));
-    const PreflightReply few = preflight("convert-to-image-directory", {{"class_names", "cat,dog"}}, facts);
+    QCOMPARE(*named.outputs.value("image_directory").categories,
+             (QStringList{"cat", "dog", "T-shirt/top"}));
+    const PreflightReply few =
+        preflight("convert-to-image-directory", {{"class_names", "cat,dog"}}, facts);
     QCOMPARE(few.errors.size(), 1);
     QCOMPARE(few.errors.first().name, QLatin1String(errors::InvalidDataset));
 }
@@ -168,7 +181,8 @@ void TestDataComponents::splitFactsEqualTheSplit()
 {
     const PortValue images = imageDirectory();
     const PortFacts facts = factsOf(*std::any_cast<ManifestPtr>(images.object));
-    const PreflightReply reply = preflight("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", facts}});
+    const PreflightReply reply =
+        preflight("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", facts}});
     QVERIFY(reply.errors.isEmpty());
     auto split = run("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", images}});
     TW_VERIFY(split);
@@ -183,12 +197,16 @@ void TestDataComponents::splitFactsEqualTheSplit()
 
 void TestDataComponents::applyDropsRandomOperationsForInference()
 {
-    auto list = run("init-image-transformation", {{"resize", false}, {"center_crop", false}, {"pad", true}, {"padding", 2LL}}, {});
+    auto list =
+        run("init-image-transformation",
+            {{"resize", false}, {"center_crop", false}, {"pad", true}, {"padding", 2LL}}, {});
     TW_VERIFY(list);
     const PortValue transforms = output(*list, "transformation");
     const PortValue images = imageDirectory();
     for (const bool training : {true, false}) {
-        auto applied = run("apply-image-transformation", {{"mode", training ? "for_training" : "for_inference"}}, {{"transformation", PortValue{transforms.folder, {}}}, {"image_directory", images}});
+        auto applied = run(
+            "apply-image-transformation", {{"mode", training ? "for_training" : "for_inference"}},
+            {{"transformation", PortValue{transforms.folder, {}}}, {"image_directory", images}});
         TW_VERIFY(applied);
         const auto manifest = std::any_cast<ManifestPtr>(applied->objects.value("image_directory"));
         QCOMPARE(manifest->transforms->size(), std::size_t(training ? 2 : 1));
@@ -202,12 +220,21 @@ void TestDataComponents::applyDropsRandomOperationsForInference()
 
 void TestDataComponents::transformOrder()
 {
-    const QVariantMap all{{"pad", true}, {"padding", 1LL}, {"grayscale", true}, {"random_resized_crop", true}, {"random_crop", true}, {"random_vertical_flip", true}};
+    const QVariantMap all{{"pad", true},         {"padding", 1LL},
+                          {"grayscale", true},   {"random_resized_crop", true},
+                          {"random_crop", true}, {"random_vertical_flip", true}};
     auto list = run("init-image-transformation", all, {});
     TW_VERIFY(list);
     const auto transforms = std::any_cast<TransformList>(list->objects.value("transformation"));
     using Kind = TransformOp::Kind;
-    const std::vector<Kind> expected{Kind::Resize, Kind::CenterCrop, Kind::Pad, Kind::Grayscale, Kind::RandomResizedCrop, Kind::RandomCrop, Kind::RandomHorizontalFlip, Kind::RandomVerticalFlip};
+    const std::vector<Kind> expected{Kind::Resize,
+                                     Kind::CenterCrop,
+                                     Kind::Pad,
+                                     Kind::Grayscale,
+                                     Kind::RandomResizedCrop,
+                                     Kind::RandomCrop,
+                                     Kind::RandomHorizontalFlip,
+                                     Kind::RandomVerticalFlip};
     QCOMPARE(transforms.size(), expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i)
         QCOMPARE(int(transforms[i].kind), int(expected[i]));
@@ -235,12 +262,24 @@ void TestDataComponents::trainingRefusals_data()
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("offender");
     const QStringList two{"cat", "dog"};
-    QTest::newRow("batch") << QVariantMap{{"batch_size", 21LL}} << two << two << true << "LessThanOrEqualToError" << "21";
-    QTest::newRow("one class") << QVariantMap{{"batch_size", 2LL}} << QStringList{"cat"} << QStringList{"cat"} << true << "InvalidDatasetError" << "'cat'";
-    QTest::newRow("unknown class") << QVariantMap{} << two << QStringList{"cat", "emu"} << true << "InvalidDatasetError" << "'emu'";
-    QTest::newRow("missing class") << QVariantMap{{"require_same_categories", true}} << two << QStringList{"cat"} << true << "InvalidDatasetError" << "'dog'";
-    QTest::newRow("no labels") << QVariantMap{{"batch_size", 2LL}} << QStringList{} << two << false << "NotLabeledDatasetError" << "training_dataset";
-    QTest::newRow("device") << QVariantMap{{"device", "cuda:77"}} << two << two << true << "DeviceUnavailableError" << "cuda:77";
+    QTest::newRow("batch") << QVariantMap{{"batch_size", 21LL}} << two << two << true
+                           << "LessThanOrEqualToError"
+                           << "21";
+    QTest::newRow("one class") << QVariantMap{{"batch_size", 2LL}} << QStringList{"cat"}
+                               << QStringList{"cat"} << true << "InvalidDatasetError"
+                               << "'cat'";
+    QTest::newRow("unknown class")
+        << QVariantMap{} << two << QStringList{"cat", "emu"} << true << "InvalidDatasetError"
+        << "'emu'";
+    QTest::newRow("missing class") << QVariantMap{{"require_same_categories", true}} << two
+                                   << QStringList{"cat"} << true << "InvalidDatasetError"
+                                   << "'dog'";
+    QTest::newRow("no labels") << QVariantMap{{"batch_size", 2LL}} << QStringList{} << two << false
+                               << "NotLabeledDatasetError"
+                               << "training_dataset";
+    QTest::newRow("device") << QVariantMap{{"device", "cuda:77"}} << two << two << true
+                            << "DeviceUnavailableError"
+                            << "cuda:77";
 }
 
 void TestDataComponents::trainingRefusals()
@@ -255,16 +294,23 @@ void TestDataComponents::trainingRefusals()
     left.labelled = hasLabels;
     if (!hasLabels)
         left.images = 10;
-    const PreflightReply reply = preflight("train-pytorch-model", stored, {{"training_dataset", left}, {"validation_dataset", labelled(validation, QList<qint64>(validation.size(), 10))}});
+    const PreflightReply reply = preflight(
+        "train-pytorch-model", stored,
+        {{"training_dataset", left},
+         {"validation_dataset", labelled(validation, QList<qint64>(validation.size(), 10))}});
     QCOMPARE(reply.errors.size(), 1);
     QCOMPARE(reply.errors.first().name, name);
-    QVERIFY2(reply.errors.first().sentence().contains(offender), qPrintable(reply.errors.first().sentence()));
+    QVERIFY2(reply.errors.first().sentence().contains(offender),
+             qPrintable(reply.errors.first().sentence()));
     QVERIFY(!reply.errors.first().hint.isEmpty());
 }
 
 void TestDataComponents::trainingWarnsOfMissingCategories()
 {
-    const PreflightReply reply = preflight("train-pytorch-model", {}, {{"training_dataset", labelled({"cat", "dog"}, {10, 10})}, {"validation_dataset", labelled({"cat", "dog"}, {10, 0})}});
+    const PreflightReply reply =
+        preflight("train-pytorch-model", {},
+                  {{"training_dataset", labelled({"cat", "dog"}, {10, 10})},
+                   {"validation_dataset", labelled({"cat", "dog"}, {10, 0})}});
     QVERIFY(reply.errors.isEmpty());
     QCOMPARE(reply.warnings.size(), 1);
     QVERIFY2(reply.warnings.first().contains("'dog'"), qPrintable(reply.warnings.first()));
