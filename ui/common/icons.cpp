@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "ui/common/icons.h"
+
+#include <QFile>
+#include <QGuiApplication>
+#include <QIconEngine>
+#include <QPainter>
+#include <QPalette>
+#include <QSvgRenderer>
+
+namespace tw {
+
+namespace {
+
+QColor colorOfMode(QIcon::Mode mode)
+{
+    const QPalette palette = QGuiApplication::palette();
+    if (mode == QIcon::Disabled)
+        return palette.color(QPalette::Disabled, QPalette::ButtonText);
+    if (mode == QIcon::Selected)
+        return palette.color(QPalette::Active, QPalette::HighlightedText);
+    return palette.color(QPalette::Active, QPalette::ButtonText);
+}
+
+class ThemedIconEngine : public QIconEngine
+{
+public:
+    explicit ThemedIconEngine(QByteArray svg) : m_svg(std::move(svg)) {}
+
+    void paint(QPainter *painter, const QRect &rect, QIcon::Mode mode, QIcon::State) override
+    {
+        QByteArray svg = m_svg;
+        svg.replace("currentColor", colorOfMode(mode).name().toLatin1());
+        QSvgRenderer renderer(svg);
+        const int side = qMin(rect.width(), rect.height());
+        QRectF target(0, 0, side, side);
+        target.moveCenter(QRectF(rect).center());
+        renderer.render(painter, target);
+    }
+
+    QPixmap pixmap(const QSize &size, QIcon::Mode mode, QIcon::State state) override
+    {
+        QPixmap picture(size);
+        picture.fill(Qt::transparent);
+        QPainter painter(&picture);
+        paint(&painter, QRect(QPoint(0, 0), size), mode, state);
+        return picture;
+    }
+
+    QPixmap scaledPixmap(const QSize &size, QIcon::Mode mode, QIcon::State state, qreal) override
+    {
+        return pixmap(size, mode, state);
+    }
+
+    QIconEngine *clone() const override { return new ThemedIconEngine(m_svg); }
+
+private:
+    QByteArray m_svg;
+};
+
+} // namespace
+
+QIcon themedIcon(const QString &name)
+{
+    QFile file(QStringLiteral(":/icons/%1.svg").arg(name));
+    if (name.isEmpty() || !file.open(QIODevice::ReadOnly))
+        return {};
+    return QIcon(new ThemedIconEngine(file.readAll()));
+}
+
+QIcon applicationIcon()
+{
+    return QIcon(QStringLiteral(":/icons/trainwright.svg"));
+}
+
+} // namespace tw
