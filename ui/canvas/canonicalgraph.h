@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/component/componentregistry.h"
+#include "core/pipeline/pipeline.h"
+
+namespace tw {
+
+/// The usual training pipeline for a folder of images: Image Dataset → Convert → Split → two Apply
+/// Image Transformation → Train, with Init Image Transformation and ResNet. `folder` is bytes.
+/// Components that the registry lacks are left out with their wires.
+Pipeline canonicalPipeline(const ComponentRegistry &registry, const QByteArray &folder);
+
+} // namespace tw
