@@ -30,9 +30,9 @@ protected:
         const QString id = items.isEmpty() ? QString() : items.first()->data(0, componentRole).toString();
         if (id.isEmpty())
             return nullptr;
-        auto *data = new QMimeData;
-        data->setData(QLatin1String(componentMimeType), id.toUtf8());
-        return data;
+        auto *mime = new QMimeData;
+        mime->setData(QLatin1String(componentMimeType), id.toUtf8());
+        return mime;
     }
     Qt::DropActions supportedDropActions() const override { return Qt::CopyAction; }
 };

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "ui/canvas/pipelineeditor.h"
+
+#include <QHash>
+#include <QWidget>
+
+class QLabel;
+class QLineEdit;
+class QListWidget;
+class QScrollArea;
+class QStackedWidget;
+class QToolButton;
+class QVBoxLayout;
+
+namespace tw {
+
+class ParameterRow;
+
+/// Parameters of the selected nodes (of one component), built from its schema. Without a selection:
+/// the pipeline's name and its problems.
+class ParameterPanel : public QWidget
+{
+    Q_OBJECT
+public:
+    explicit ParameterPanel(PipelineEditor &editor, QWidget *parent = nullptr);
+
+    void setNodes(const QStringList &ids);
+    QStringList nodes() const { return m_nodes; }
+    ParameterRow *row(const QString &parameter) const { return m_rows.value(parameter); }
+    /// A text in a field that is no value: running would ignore it.
+    std::optional<Error> refusal() const;
+    /// Puts the cursor into the parameter's field (opens Advanced where needed).
+    void focusParameter(const QString &parameter);
+    void focusFirst();
+    /// Faults found on the machine, beside the document's.
+    void setMachineFaults(const QList<Error> &faults);
+
+Q_SIGNALS:
+    void problemActivated(const tw::Error &fault);
+
+private:
+    QWidget *makePipelinePage();
+    QWidget *makeNodePage();
+    void rebuildRows();
+    void addRows(QVBoxLayout *layout, bool advanced);
+    void refresh();
+    void refreshFaults();
+    void refreshPipelinePage();
+    void setAdvancedOpen(bool open);
+    void submitId();
+
+    PipelineEditor &m_editor;
+    QStringList m_nodes;
+    QString m_component;
+    QHash<QString, ParameterRow *> m_rows;
+    QList<Error> m_machineFaults;
+    int m_gesture = 0;
+
+    QStackedWidget *m_pages = nullptr;
+    QLineEdit *m_name = nullptr, *m_id = nullptr;
+    QLabel *m_counts = nullptr, *m_problemsTitle = nullptr, *m_title = nullptr, *m_chip = nullptr,
+           *m_description = nullptr, *m_idFault = nullptr;
+    QListWidget *m_problems = nullptr;
+    QScrollArea *m_scroll = nullptr;
+    QToolButton *m_advancedButton = nullptr;
+    QWidget *m_advanced = nullptr;
+};
+
+} // namespace tw
