@@ -256,9 +256,9 @@ void PipelineView::contextMenuEvent(QContextMenuEvent *event)
     Q_EMIT contextMenuRequested(event->globalPos());
 }
 
-bool PipelineView::accepts(const QMimeData *data) const
+bool PipelineView::accepts(const QMimeData *mime) const
 {
-    return data->hasFormat(QLatin1String(componentMimeType)) || data->hasUrls();
+    return mime->hasFormat(QLatin1String(componentMimeType)) || mime->hasUrls();
 }
 
 void PipelineView::dragEnterEvent(QDragEnterEvent *event)
@@ -276,9 +276,9 @@ void PipelineView::dragMoveEvent(QDragMoveEvent *event)
 void PipelineView::dropEvent(QDropEvent *event)
 {
     const QPointF position = mapToScene(event->position().toPoint());
-    const QMimeData *data = event->mimeData();
-    if (data->hasFormat(QLatin1String(componentMimeType))) {
-        const QString component = QString::fromUtf8(data->data(QLatin1String(componentMimeType)));
+    const QMimeData *mime = event->mimeData();
+    if (mime->hasFormat(QLatin1String(componentMimeType))) {
+        const QString component = QString::fromUtf8(mime->data(QLatin1String(componentMimeType)));
         const QString id = m_scene.editor().addNode(component, position - QPointF(NodeItem::width / 2, 23));
         m_scene.selectNodes({id});
         setFocus();
@@ -286,7 +286,7 @@ void PipelineView::dropEvent(QDropEvent *event)
         return;
     }
     QStringList folders, files;
-    for (const QUrl &url : data->urls()) {
+    for (const QUrl &url : mime->urls()) {
         if (url.isLocalFile())
             (QFileInfo(url.toLocalFile()).isDir() ? folders : files).append(url.toLocalFile());
     }

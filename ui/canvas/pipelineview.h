@@ -56,7 +56,7 @@ private:
     void startPanning(const QPoint &point);
     void stopPanning();
     void placeHint();
-    bool accepts(const QMimeData *data) const;
+    bool accepts(const QMimeData *mime) const;
 
     PipelineScene &m_scene;
     QWidget *m_hint = nullptr;

@@ -113,10 +113,10 @@ void FilterPopup::accept()
     const QListWidgetItem *item = m_list->currentItem();
     if (!item || !(item->flags() & Qt::ItemIsEnabled))
         return;
-    const QVariant data = item->data(Qt::UserRole);
+    const QVariant choice = item->data(Qt::UserRole);
     // Closed first: what is chosen may open a window of its own.
     hide();
-    Q_EMIT chosen(data);
+    Q_EMIT chosen(choice);
     close();
 }
 
