@@ -115,6 +115,17 @@ void DocumentSession::openSample()
         Q_EMIT failed(loaded.error());
 }
 
+void DocumentSession::openDraft(const fs::path &file)
+{
+    if (!mayDiscard())
+        return;
+    const Result<LoadedPipeline> loaded = loadPipelineFile(file, m_editor.document().registry());
+    if (loaded)
+        show(loaded->pipeline, {}, loaded->notes);
+    else
+        Q_EMIT failed(loaded.error());
+}
+
 void DocumentSession::restore(const Journal::Found &found)
 {
     show(found.pipeline, found.file, {});

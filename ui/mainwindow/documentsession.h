@@ -29,6 +29,8 @@ public:
     bool open(const QString &file = {});
     /// The embedded sample, as unsaved new work that needs no saving until it is edited.
     void openSample();
+    /// The pipeline in `file` without a tie to that file.
+    void openDraft(const fs::path &file);
     bool save();
     bool saveAs();
     /// Save / Discard / Cancel where there is unsaved work; false: stay.

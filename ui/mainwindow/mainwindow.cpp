@@ -191,6 +191,11 @@ void MainWindow::openSample()
     m_session.openSample();
 }
 
+void MainWindow::showJobPipeline(const QString &job)
+{
+    m_session.openDraft(m_services.workspace->jobFolder(job) / "pipeline.json");
+}
+
 void MainWindow::start(const QString &file)
 {
     if (!file.isEmpty())

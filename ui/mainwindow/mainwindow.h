@@ -52,6 +52,10 @@ public:
     /// Shows this job in the tabs and its states on the canvas.
     void showJob(const QString &job);
     QString shownJob() const { return m_shownJob; }
+    /// Opens a copy of the pipeline that this job ran, as unsaved work.
+    void showJobPipeline(const QString &job);
+    /// Something shown is still being looked at on a worker thread.
+    bool isLoading() const { return m_preflight.isBusy(); }
 
     ActionRegistry &actionRegistry() { return *m_actions; }
     PipelineEditor &editor() { return m_editor; }
