@@ -373,12 +373,14 @@ void PipelineScene::mouseReleaseEvent(QGraphicsSceneMouseEvent *event)
     const bool fixedIsOutput = m_wire->fixedIsOutput();
     const WireDrag::Drop drop = m_wire->dropAt(event->scenePos());
     m_wire.reset();
-    QToolTip::hideText();
     event->accept();
     if (drop.reason) {
         QToolTip::showText(event->screenPos(), plainTooltip(errorTooltip(*drop.reason)));
         Q_EMIT connectionRefused(*drop.reason);
-    } else if (drop.outcome == WireDrag::Outcome::Empty) {
+        return;
+    }
+    QToolTip::hideText();
+    if (drop.outcome == WireDrag::Outcome::Empty) {
         Q_EMIT paletteRequested(event->scenePos(), fixed, fixedIsOutput);
     }
 }

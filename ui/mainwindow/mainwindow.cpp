@@ -3,6 +3,7 @@
 
 #include "ui/canvas/canvaspage.h"
 #include "ui/canvas/componentpalette.h"
+#include "ui/canvas/outlinepanel.h"
 #include "ui/common/actionregistry.h"
 #include "ui/common/icons.h"
 #include "ui/common/usersettings.h"
@@ -18,6 +19,7 @@
 #include <QFutureWatcher>
 #include <QLocale>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QStatusBar>
 #include <QTabWidget>
 #include <QtConcurrent/QtConcurrentRun>
@@ -68,6 +70,7 @@ MainWindow::~MainWindow()
                             static_cast<QObject *>(&m_jobs), static_cast<QObject *>(&m_session)})
         source->disconnect();
     delete m_parameters;
+    delete m_outline;
     delete m_canvas;
 }
 
@@ -102,6 +105,10 @@ void MainWindow::buildDocks()
     m_parameters = new ParameterPanel(m_editor);
     QDockWidget *palette = dock("paletteDock", tr("Components"), m_palette, Qt::LeftDockWidgetArea);
     QDockWidget *jobs = dock("jobsDock", tr("Jobs"), m_jobList, Qt::LeftDockWidgetArea);
+    m_outline = new OutlinePanel(m_canvas->scene());
+    QDockWidget *outline = dock("outlineDock", tr("Outline"), m_outline, Qt::LeftDockWidgetArea);
+    tabifyDockWidget(jobs, outline);
+    jobs->raise();
     QDockWidget *parameters = dock("parametersDock", tr("Parameters"), m_parameters, Qt::RightDockWidgetArea);
     resizeDocks({palette, parameters}, {264, 340}, Qt::Horizontal);
     resizeDocks({palette, jobs}, {480, 300}, Qt::Vertical);
@@ -129,6 +136,7 @@ void MainWindow::connectCanvas()
         m_outputs->setNode(single);
         updateRunActions();
     });
+    connect(m_outline, &OutlinePanel::nodeActivated, m_parameters, &ParameterPanel::focusFirst);
     connect(scene, &PipelineScene::nodeActivated, m_parameters, &ParameterPanel::focusFirst);
     connect(scene, &PipelineScene::connectionRefused, this,
             [this](const Error &reason) { statusBar()->showMessage(errorText(reason), 8000); });
@@ -245,7 +253,7 @@ bool MainWindow::mayClose()
     box.exec();
     if (box.clickedButton() == keep)
         m_jobs.stopAndKeep();
-    else if (box.clickedButton() == reinterpret_cast<QAbstractButton *>(cancel))
+    else if (box.clickedButton() == cancel)
         m_jobs.cancel();
     else
         return false;

@@ -20,6 +20,7 @@ class CanvasPage;
 class ComponentPalette;
 class JobListView;
 class MetricsTab;
+class OutlinePanel;
 class OutputsTab;
 class ParameterPanel;
 class StatusStrip;
@@ -117,6 +118,7 @@ private:
     OutputsTab *m_outputs = nullptr;
     ComponentPalette *m_palette = nullptr;
     JobListView *m_jobList = nullptr;
+    OutlinePanel *m_outline = nullptr;
     ParameterPanel *m_parameters = nullptr;
     StatusStrip *m_strip = nullptr;
     QString m_shownJob;

@@ -58,7 +58,7 @@ QLabel *StatusStrip::addField(const QString &name)
     return label;
 }
 
-static void show(QLabel *label, const QString &text)
+static void showText(QLabel *label, const QString &text)
 {
     label->setText(text);
     label->setVisible(!text.isEmpty());
@@ -66,20 +66,20 @@ static void show(QLabel *label, const QString &text)
 
 void StatusStrip::setDevice(const QString &text)
 {
-    show(m_device, text);
+    showText(m_device, text);
 }
 
 void StatusStrip::showMemory()
 {
     const qint64 bytes = residentBytes();
-    show(m_memory, bytes ? QLocale().formattedDataSize(bytes, 0, QLocale::DataSizeIecFormat) : QString());
+    showText(m_memory, bytes ? QLocale().formattedDataSize(bytes, 0, QLocale::DataSizeIecFormat) : QString());
 }
 
 void StatusStrip::showFigures(const RunFigures &figures)
 {
     const bool active = !figures.job.isEmpty() && !isFinal(figures.state);
     const QString phase = jobStateWord(figures.state);
-    show(m_job, !active ? (figures.job.isEmpty() ? QString() : phase)
+    showText(m_job, !active ? (figures.job.isEmpty() ? QString() : phase)
                         : figures.node.isEmpty() ? phase : QStringLiteral("%1 · %2").arg(phase, figures.node));
     m_progress->setVisible(active);
     if (active && figures.progress < 0)
@@ -87,12 +87,12 @@ void StatusStrip::showFigures(const RunFigures &figures)
     else
         m_progress->setRange(0, 1000);
     m_progress->setValue(qRound(figures.progress * 1000));
-    show(m_epoch, active && figures.epoch >= 0 ? tr("epoch %1").arg(QLocale().toString(figures.epoch, 'f', 1)) : QString());
-    show(m_rate, active && figures.imagesPerSecond >= 0
+    showText(m_epoch, active && figures.epoch >= 0 ? tr("epoch %1").arg(QLocale().toString(figures.epoch, 'f', 1)) : QString());
+    showText(m_rate, active && figures.imagesPerSecond >= 0
              ? tr("%1 images/s").arg(countText(qRound64(figures.imagesPerSecond)))
              : QString());
     const QString left = durationText(figures.secondsLeft);
-    show(m_left, active && !left.isEmpty() ? tr("%1 left").arg(left) : QString());
+    showText(m_left, active && !left.isEmpty() ? tr("%1 left").arg(left) : QString());
 }
 
 } // namespace tw

@@ -194,6 +194,7 @@ void ParameterPanel::rebuildRows()
     m_rows.clear();
     m_advancedButton = nullptr;
     m_advanced = nullptr;
+    m_advancedBuilt = false;
     auto *body = new QWidget;
     auto *layout = new QVBoxLayout(body);
     layout->setContentsMargins(12, 4, 6, 12);
@@ -211,10 +212,6 @@ void ParameterPanel::rebuildRows()
             m_advancedButton->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
             m_advancedButton->setFocusPolicy(Qt::StrongFocus);
             m_advanced = new QWidget;
-            auto *advancedLayout = new QVBoxLayout(m_advanced);
-            advancedLayout->setContentsMargins(0, 0, 0, 0);
-            advancedLayout->setSpacing(7);
-            addRows(advancedLayout, true);
             layout->addSpacing(4);
             layout->addWidget(m_advancedButton);
             layout->addWidget(m_advanced);
@@ -249,6 +246,15 @@ void ParameterPanel::addRows(QVBoxLayout *layout, bool advanced)
 
 void ParameterPanel::setAdvancedOpen(bool open)
 {
+    // Dozens of rows: made when they are wanted.
+    if (open && !m_advancedBuilt) {
+        m_advancedBuilt = true;
+        auto *layout = new QVBoxLayout(m_advanced);
+        layout->setContentsMargins(0, 0, 0, 0);
+        layout->setSpacing(7);
+        addRows(layout, true);
+        refresh();
+    }
     m_advancedButton->setChecked(open);
     m_advancedButton->setIcon(themedIcon(open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-right")));
     m_advanced->setVisible(open);
@@ -350,11 +356,13 @@ std::optional<Error> ParameterPanel::refusal() const
 
 void ParameterPanel::focusParameter(const QString &parameter)
 {
-    ParameterRow *row = m_rows.value(parameter);
-    if (!row)
+    const ComponentType *type = m_nodes.isEmpty() ? nullptr : m_editor.document().componentOf(m_nodes.first());
+    const ParameterSpec *spec = type ? type->schema.find(parameter) : nullptr;
+    if (!spec)
         return focusFirst();
-    if (row->spec().advanced && m_advanced && m_advanced->isHidden())
+    if (spec->advanced && m_advanced && m_advanced->isHidden())
         setAdvancedOpen(true);
+    ParameterRow *row = m_rows.value(parameter);
     m_scroll->ensureWidgetVisible(row);
     row->editor()->field()->setFocus(Qt::OtherFocusReason);
 }

@@ -66,6 +66,7 @@ private:
     QScrollArea *m_scroll = nullptr;
     QToolButton *m_advancedButton = nullptr;
     QWidget *m_advanced = nullptr;
+    bool m_advancedBuilt = false;
 };
 
 } // namespace tw

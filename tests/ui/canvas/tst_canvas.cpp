@@ -4,6 +4,7 @@
 #include "ui/canvas/componentpalette.h"
 #include "ui/canvas/connectionitem.h"
 #include "ui/canvas/nodeitem.h"
+#include "ui/canvas/outlinepanel.h"
 #include "ui/canvas/portitem.h"
 #include "ui/common/actionregistry.h"
 #include "ui/common/filterpopup.h"
@@ -266,6 +267,25 @@ private Q_SLOTS:
         QVERIFY(scene().nodeItem(QStringLiteral("filter1")));
         QVERIFY(!scene().nodeItem(QStringLiteral("filter1"))->faults().isEmpty());
         QCOMPARE(m_window->grab().isNull(), false);
+    }
+
+    void theOutlineBuildsWithKeysAlone()
+    {
+        OutlinePanel outline(scene());
+        outline.show();
+        m_editor->addNode(QStringLiteral("test-source"), {});
+        m_editor->addNode(QStringLiteral("test-convert"), {300, 0});
+        QTRY_COMPARE(outline.tree()->topLevelItemCount(), 2);
+        outline.tree()->setCurrentItem(outline.tree()->topLevelItem(1)->child(0));
+        QTest::keyClick(outline.tree(), Qt::Key_Return);
+        auto *popup = outline.findChild<FilterPopup *>();
+        QVERIFY(popup);
+        QTest::keyClick(popup->findChild<QLineEdit *>(), Qt::Key_Return);
+        QCOMPARE(m_editor->pipeline().connections.size(), 1);
+        QTRY_VERIFY(outline.tree()->currentItem() && outline.tree()->currentItem()->text(0).contains(QStringLiteral(".dataset")));
+        QTest::keyClick(outline.tree(), Qt::Key_Delete);
+        QVERIFY(m_editor->pipeline().connections.isEmpty());
+        QCOMPARE(m_editor->pipeline().nodes.size(), 2);
     }
 
     void paletteFiltersAndAdds()

@@ -30,6 +30,7 @@ private Q_SLOTS:
     }
     void init()
     {
+        userSettings().clear();
         QLocale::setDefault(QLocale::c());
         m_document = std::make_unique<PipelineDocument>(m_registry);
         m_document->reset(uiPipeline());
@@ -50,16 +51,19 @@ private Q_SLOTS:
 
     void oneEditorForEveryParameter()
     {
+        QVERIFY(m_panel->row(QStringLiteral("epochs"))->isVisible());
+        QVERIFY(!m_panel->row(QStringLiteral("sizes")));
+        auto *advanced = m_panel->findChild<QToolButton *>(QStringLiteral("advancedButton"));
+        QTest::mouseClick(advanced, Qt::LeftButton);
+        QVERIFY(m_panel->row(QStringLiteral("sizes"))->isVisible());
         const ComponentType *type = m_registry.find(QStringLiteral("test-train"));
         for (const ParameterSpec &spec : type->schema.specs()) {
             ParameterRow *row = m_panel->row(spec.id);
             QVERIFY2(row, qPrintable(spec.id));
             QVERIFY2(!row->editor()->field()->accessibleName().isEmpty(), qPrintable(spec.id));
         }
-        QVERIFY(m_panel->row(QStringLiteral("epochs"))->isVisible());
+        QTest::mouseClick(advanced, Qt::LeftButton);
         QVERIFY(!m_panel->row(QStringLiteral("sizes"))->isVisible());
-        QTest::mouseClick(m_panel->findChild<QToolButton *>(QStringLiteral("advancedButton")), Qt::LeftButton);
-        QVERIFY(m_panel->row(QStringLiteral("sizes"))->isVisible());
     }
 
     void typedValuesArrive_data()
