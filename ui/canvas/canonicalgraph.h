@@ -6,9 +6,8 @@
 
 namespace tw {
 
-/// The usual training pipeline for a folder of images: Image Dataset → Convert → Split → two Apply
-/// Image Transformation → Train, with Init Image Transformation and ResNet. `folder` is bytes.
-/// Components that the registry lacks are left out with their wires.
+/// The usual training pipeline for a folder of images (resources/samples/folder-resnet18), with the
+/// folder set. `folder` is bytes. Components that the registry lacks are left out with their wires.
 Pipeline canonicalPipeline(const ComponentRegistry &registry, const QByteArray &folder);
 
 } // namespace tw

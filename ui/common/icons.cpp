@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/common/icons.h"
 
+#include "ui/common/resources.h"
+
 #include <QFile>
 #include <QGuiApplication>
 #include <QIconEngine>
@@ -62,6 +64,7 @@ private:
 
 QIcon themedIcon(const QString &name)
 {
+    initResources();
     QFile file(QStringLiteral(":/icons/%1.svg").arg(name));
     if (name.isEmpty() || !file.open(QIODevice::ReadOnly))
         return {};
@@ -70,6 +73,7 @@ QIcon themedIcon(const QString &name)
 
 QIcon applicationIcon()
 {
+    initResources();
     return QIcon(QStringLiteral(":/icons/trainwright.svg"));
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/common/theme.h"
 
+#include "ui/common/resources.h"
+
 #include <QApplication>
 #include <QDBusConnection>
 #include <QDBusMessage>
@@ -138,7 +140,10 @@ Theme &Theme::instance()
     return theme;
 }
 
-Theme::Theme() = default;
+Theme::Theme()
+{
+    initResources();
+}
 
 const ThemeColors &Theme::colors() const
 {

@@ -2,6 +2,7 @@
 #include "ui/mainwindow/documentsession.h"
 
 #include "core/pipeline/pipelinefile.h"
+#include "ui/common/resources.h"
 #include "ui/common/usersettings.h"
 
 #include <QFile>
@@ -105,6 +106,7 @@ void DocumentSession::openSample()
 {
     if (!mayDiscard())
         return;
+    initResources();
     QFile resource{QLatin1String(sampleResource)};
     if (!resource.open(QIODevice::ReadOnly))
         return;
