@@ -4,8 +4,9 @@
 #include "core/component/datatype.h"
 
 #include <QColor>
-#include <QDBusVariant>
 #include <QObject>
+
+class QDBusVariant;
 
 namespace tw {
 
