@@ -14,13 +14,15 @@ QAction *ActionRegistry::add(const ActionSpec &spec)
     Q_ASSERT(!m_byId.contains(spec.id));
     auto *action = new QAction(themedIcon(spec.icon), spec.text, this);
     action->setObjectName(spec.id);
-    action->setShortcuts(spec.shortcuts);
+    QList<QKeySequence> keys = spec.shortcuts;
+    keys.removeAll(QKeySequence());
+    action->setShortcuts(keys);
     action->setShortcutContext(Qt::WindowShortcut);
     action->setCheckable(spec.checkable);
     action->setStatusTip(spec.help);
     QString tip = plainActionText(action);
-    if (!spec.shortcuts.isEmpty())
-        tip += QStringLiteral(" (%1)").arg(spec.shortcuts.first().toString(QKeySequence::NativeText));
+    if (!keys.isEmpty())
+        tip += QStringLiteral(" (%1)").arg(keys.first().toString(QKeySequence::NativeText));
     action->setToolTip(tip);
     m_window->addAction(action);
     m_byId.insert(spec.id, action);

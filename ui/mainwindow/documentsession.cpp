@@ -95,7 +95,7 @@ bool DocumentSession::open(const QString &file)
     const Result<LoadedPipeline> loaded =
         loadPipelineFile(pathFromBytes(QFile::encodeName(chosen)), m_editor.document().registry());
     if (!loaded) {
-        Q_EMIT failed(loaded.error());
+        Q_EMIT failed(chosen, loaded.error());
         return false;
     }
     show(loaded->pipeline, chosen, loaded->notes);
@@ -114,7 +114,7 @@ void DocumentSession::openSample()
     if (loaded)
         show(loaded->pipeline, {}, {});
     else
-        Q_EMIT failed(loaded.error());
+        Q_EMIT failed(tr("The sample"), loaded.error());
 }
 
 void DocumentSession::openDraft(const fs::path &file)
@@ -125,7 +125,7 @@ void DocumentSession::openDraft(const fs::path &file)
     if (loaded)
         show(loaded->pipeline, {}, loaded->notes);
     else
-        Q_EMIT failed(loaded.error());
+        Q_EMIT failed(displayPath(file), loaded.error());
 }
 
 void DocumentSession::restore(const Journal::Found &found)
@@ -158,7 +158,7 @@ bool DocumentSession::saveTo(const QString &file)
     const Result<void> saved = savePipelineFile(pathFromBytes(QFile::encodeName(file)), m_editor.pipeline(),
                                                 m_editor.document().registry());
     if (!saved) {
-        Q_EMIT failed(saved.error());
+        Q_EMIT failed(file, saved.error());
         return false;
     }
     m_restored = false;

@@ -44,7 +44,8 @@ Q_SIGNALS:
     void fileChanged();
     void modifiedChanged(bool modified);
     void opened(const QStringList &notes);
-    void failed(const tw::Error &error);
+    /// `file` is the one that was to be read or written.
+    void failed(const QString &file, const tw::Error &error);
 
 private:
     void setFile(const QString &file);

@@ -164,8 +164,8 @@ void MainWindow::connectSession()
     connect(&m_session, &DocumentSession::fileChanged, this, &MainWindow::updateTitle);
     connect(&m_session, &DocumentSession::modifiedChanged, this, &MainWindow::updateTitle);
     connect(&m_document, &PipelineDocument::nameChanged, this, &MainWindow::updateTitle);
-    connect(&m_session, &DocumentSession::failed, this, [this](const Error &error) {
-        m_canvas->bar().showMessage(InfoBar::Kind::Problem, errorTooltip(error));
+    connect(&m_session, &DocumentSession::failed, this, [this](const QString &file, const Error &error) {
+        m_canvas->bar().showMessage(InfoBar::Kind::Problem, QStringLiteral("%1: %2").arg(file, errorTooltip(error)));
     });
     connect(&m_session, &DocumentSession::opened, this, [this](const QStringList &notes) {
         showTab(Tab::Pipeline);

@@ -187,8 +187,8 @@ private Q_SLOTS:
         for (int i = 0; i < 500; ++i) {
             chain.nodes.append(uiNode(qPrintable(QStringLiteral("n%1").arg(i)), "test-filter", {i * 16.0, 0}));
             if (i > 0)
-                chain.connections.append({{QStringLiteral("n%1").arg(i - 1), QStringLiteral("images")},
-                                          {QStringLiteral("n%1").arg(i), QStringLiteral("images")}});
+                chain.connections.append(PipelineConnection{{QStringLiteral("n%1").arg(i - 1), QStringLiteral("images")},
+                                                            {QStringLiteral("n%1").arg(i), QStringLiteral("images")}});
         }
         m_document->reset(chain);
         const QSet<QString> all = chain.nodeIds();

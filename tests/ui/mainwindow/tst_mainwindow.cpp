@@ -59,6 +59,8 @@ private Q_SLOTS:
         QVERIFY(!m_window->isWindowModified());
         QVERIFY(m_window->windowTitle().startsWith(QStringLiteral("mine")));
         const Pipeline saved = m_window->editor().pipeline();
+        m_window->activateWindow();
+        QTRY_VERIFY(m_window->isActiveWindow());
         QTest::keyClick(m_window.get(), Qt::Key_N, Qt::ControlModifier);
         QVERIFY(m_window->editor().pipeline().nodes.isEmpty());
         QVERIFY(m_window->openFile(file));
