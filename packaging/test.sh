@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Everything that must hold: set-up, a build in which warnings are errors, and all tests.
+# Everything that must hold: set-up, a build (warnings are errors where CI is set), and all tests.
 #   packaging/test.sh [CTEST_OPTION]...      for example: packaging/test.sh -L interop
 # The last lines are ctest's summary; its exit code is this script's.
 set -euo pipefail
@@ -9,6 +9,7 @@ script=test
 . "$root/packaging/build.sh"
 
 "$root/packaging/setup.sh" --tests
-build_release -DTRAINWRIGHT_WERROR=ON -DTRAINWRIGHT_TESTS=ON
+# Warnings are errors in CI only: the same objects then serve run.sh, and other compilers may warn differently.
+build_release -DTRAINWRIGHT_TESTS=ON ${CI:+-DTRAINWRIGHT_WERROR=ON}
 say "running the tests"
 exec ctest --test-dir "$root/build/release" --output-on-failure --no-tests=error -j "$(nproc)" "$@"

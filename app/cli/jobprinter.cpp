@@ -183,7 +183,7 @@ void JobPrinter::show(const ProgressEvent &event)
     const QString percent = event.fraction < 0
                                 ? QString()
                                 : QStringLiteral(" %1 %").arg(100 * event.fraction, 0, 'f', 1);
-    line((event.node + u':' + percent + u' ' + event.text + remaining(event.fraction)).toUtf8());
+    line((event.node + u':' + percent + u' ' + event.text + remaining(event)).toUtf8());
 }
 
 void JobPrinter::show(const LogEvent &event)
@@ -201,8 +201,12 @@ void JobPrinter::show(const ErrorEvent &event)
     printError(event.error);
 }
 
-QString JobPrinter::remaining(double fraction) const
+QString JobPrinter::remaining(const ProgressEvent &event) const
 {
+    // Training says its speed and time left itself.
+    if (event.text.contains(QLatin1String(" left")))
+        return {};
+    const double fraction = event.fraction;
     QString text;
     if (m_imagesPerSecond > 0)
         text += QStringLiteral(" · %1 images/s")
@@ -222,7 +226,7 @@ void JobPrinter::drawBar(const ProgressEvent &event)
     QString text = QStringLiteral("%1 [%2%3] %4 %%5 · %6")
                        .arg(event.node, QString(full, u'#'), QString(barCells - full, u'-'))
                        .arg(100 * fraction, 5, 'f', 1)
-                       .arg(remaining(event.fraction), event.text);
+                       .arg(remaining(event), event.text);
     text.truncate(std::max(10, terminalColumns() - 1));
     writeOut("\r\x1b[K" + text.toUtf8());
     m_barShown = true;

@@ -31,7 +31,7 @@ private:
     void show(const ErrorEvent &event);
     void line(const QByteArray &text);
     void drawBar(const ProgressEvent &event);
-    QString remaining(double fraction) const;
+    QString remaining(const ProgressEvent &event) const;
 
     Mode m_mode;
     QElapsedTimer m_nodeTimer, m_lastLine;

@@ -98,7 +98,7 @@ void PickleMachineTest::refused()
 void PickleMachineTest::nothingMadeOfSizesAlone()
 {
     PickleMachine machine;
-    QVERIFY(!machine.run(view(QByteArray("\x80\x02X\xff\xff\xff\x7fabc."))).ok());
+    QVERIFY(!machine.run(view(QByteArray("\x80\x02X\xff\xff\xff\x7f" "abc."))).ok());
     const auto root = machine.run(view(QByteArray("\x80\x02K\x05r\xfe\xff\xff\xff.")));
     TW_VERIFY(root);
     QCOMPARE(machine.value(*root).integer, 5);
