@@ -32,6 +32,48 @@ QString shortText(const QString &text, int maxLetters)
     return literal.left(maxLetters - 1 - tail) + QChar(0x2026) + literal.right(tail);
 }
 
+static QStringView takeDigits(QStringView &text)
+{
+    qsizetype size = 0;
+    while (size < text.size() && text[size] >= QLatin1Char('0') && text[size] <= QLatin1Char('9'))
+        ++size;
+    const QStringView digits = text.left(size);
+    text = text.mid(size);
+    return digits;
+}
+
+static int compareDigits(QStringView a, QStringView b)
+{
+    while (a.startsWith(QLatin1Char('0')))
+        a = a.mid(1);
+    while (b.startsWith(QLatin1Char('0')))
+        b = b.mid(1);
+    return a.size() != b.size() ? (a.size() < b.size() ? -1 : 1) : a.compare(b);
+}
+
+int compareNatural(const QString &a, const QString &b)
+{
+    QStringView left(a), right(b);
+    while (!left.isEmpty() && !right.isEmpty()) {
+        const QStringView leftDigits = takeDigits(left), rightDigits = takeDigits(right);
+        if (leftDigits.isEmpty() != rightDigits.isEmpty())
+            return leftDigits.isEmpty() ? 1 : -1;
+        if (!leftDigits.isEmpty()) {
+            if (const int order = compareDigits(leftDigits, rightDigits); order != 0)
+                return order;
+            continue;
+        }
+        const QChar x = left.front().toCaseFolded(), y = right.front().toCaseFolded();
+        if (x != y)
+            return x < y ? -1 : 1;
+        left = left.mid(1);
+        right = right.mid(1);
+    }
+    if (left.isEmpty() != right.isEmpty())
+        return left.isEmpty() ? -1 : 1;
+    return a.compare(b);
+}
+
 QString literalToolTip(const QString &text)
 {
     return QStringLiteral("<span>%1</span>").arg(literalText(text).toHtmlEscaped());

@@ -47,7 +47,7 @@ public:
         initStyleOption(&item, index);
         item.text.clear();
         item.widget->style()->drawControl(QStyle::CE_ItemViewItem, &item, painter, item.widget);
-        const bool selected = item.state & QStyle::State_Selected && item.state & QStyle::State_Active;
+        const bool selected = item.state & QStyle::State_Selected;
         const bool dark = item.palette.color(QPalette::Base).lightness() < 128;
         const QRect box = item.rect.adjusted(6, 0, -4, 0);
         const QRectF icon(box.left(), box.center().y() - iconSide / 2.0, iconSide, iconSide);
@@ -57,8 +57,10 @@ public:
         painter->setPen(item.palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
         painter->drawText(line, Qt::AlignVCenter | Qt::TextSingleLine, metrics.elidedText(index.data().toString(), Qt::ElideMiddle, line.width()));
         line.translate(0, metrics.height());
-        if (!selected)
-            painter->setPen(item.palette.color(QPalette::PlaceholderText));
+        QColor second = item.palette.color(selected ? QPalette::HighlightedText : QPalette::PlaceholderText);
+        if (selected)
+            second.setAlpha(200);
+        painter->setPen(second);
         painter->drawText(line, Qt::AlignVCenter | Qt::TextSingleLine,
                           metrics.elidedText(index.data(JobModel::DetailRole).toString(), Qt::ElideRight, line.width()));
     }

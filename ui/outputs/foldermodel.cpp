@@ -5,7 +5,6 @@
 #include "ui/metrics/numberformat.h"
 
 #include <QApplication>
-#include <QCollator>
 #include <QFutureWatcher>
 #include <QStyle>
 #include <QtConcurrent>
@@ -72,12 +71,10 @@ FolderListing listFolder(const fs::path &folder)
     }
     if (error)
         listing.problem = QString::fromStdString(error.message());
-    QCollator order(QLocale::c());
-    order.setNumericMode(true);
-    std::sort(listing.entries.begin(), listing.entries.end(), [&order](const FolderEntry &a, const FolderEntry &b) {
+    std::sort(listing.entries.begin(), listing.entries.end(), [](const FolderEntry &a, const FolderEntry &b) {
         if (a.isFolder != b.isFolder)
             return a.isFolder;
-        const int names = order.compare(QString::fromUtf8(a.name), QString::fromUtf8(b.name));
+        const int names = compareNatural(QString::fromUtf8(a.name), QString::fromUtf8(b.name));
         return names != 0 ? names < 0 : a.name < b.name;
     });
     return listing;

@@ -4,7 +4,6 @@
 #include "core/base/json.h"
 #include "ui/common/plaintext.h"
 
-#include <QCollator>
 #include <QHash>
 #include <QJsonArray>
 
@@ -57,8 +56,6 @@ QList<LogFile> listLogs(const fs::path &jobFolder, const QString &node)
             addLogs(item->path(), logs);
     }
     const QStringList order = pipelineNodes(jobFolder);
-    QCollator names(QLocale::c());
-    names.setNumericMode(true);
     const auto place = [&order](const LogFile &log) {
         const qsizetype at = order.indexOf(log.node);
         return at < 0 ? order.size() : at;
@@ -68,7 +65,7 @@ QList<LogFile> listLogs(const fs::path &jobFolder, const QString &node)
             return kindOf(a.title) < kindOf(b.title);
         if (place(a) != place(b))
             return place(a) < place(b);
-        const int title = names.compare(a.title, b.title);
+        const int title = compareNatural(a.title, b.title);
         return title != 0 ? title < 0 : a.node < b.node;
     });
     QHash<QString, int> seen;

@@ -112,7 +112,10 @@ QWidget *OutputsTab::Private::makeTree()
     tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     tree->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     tree->header()->hide();
-    connect(tree->selectionModel(), &QItemSelectionModel::currentChanged, q, [this](const QModelIndex &index) { choose(index); });
+    // Not currentChanged(): mere focus makes the first row current.
+    connect(tree->selectionModel(), &QItemSelectionModel::selectionChanged, q, [this](const QItemSelection &selected) {
+        choose(selected.indexes().value(0));
+    });
     connect(model, &FolderModel::listed, q, [this] { openWanted(); showState(); });
     return tree;
 }

@@ -87,6 +87,8 @@ Preview textPreview(const Bytes &bytes)
 
 Preview jsonPreview(const Bytes &bytes)
 {
+    if (bytes.data.isEmpty())
+        return textPreview(bytes);
     QJsonParseError error;
     const QJsonDocument document = QJsonDocument::fromJson(bytes.data, &error);
     if (error.error != QJsonParseError::NoError) {

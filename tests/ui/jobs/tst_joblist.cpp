@@ -4,6 +4,7 @@
 #include "ui/jobs/joblist.h"
 #include "ui/jobs/jobmodel.h"
 
+#include <QAbstractButton>
 #include <QApplication>
 #include <QClipboard>
 #include <QLabel>
@@ -252,15 +253,21 @@ void TestJobList::deleteAsksFirst()
         QTimer::singleShot(0, qApp, [yes] {
             auto *box = qobject_cast<QMessageBox *>(QApplication::activeModalWidget());
             QVERIFY(box);
-            for (QAbstractButton *button : box->buttons()) {
-                if ((box->buttonRole(button) == QMessageBox::DestructiveRole) == yes)
+            const QList<QAbstractButton *> buttons = box->buttons();
+            for (QAbstractButton *button : buttons) {
+                if ((box->buttonRole(button) == QMessageBox::DestructiveRole) == yes) {
                     button->click();
+                    return;
+                }
             }
         });
     };
     answer(false);
     QTest::keyClick(view, Qt::Key_Delete);
     QCOMPARE(deleted.size(), 0);
+    list.activateWindow();
+    view->setFocus();
+    QTRY_VERIFY(view->hasFocus());
     answer(true);
     QTest::keyClick(view, Qt::Key_Delete);
     QCOMPARE(deleted.size(), 1);

@@ -213,8 +213,8 @@ void TestOutputsTab::previews_data()
     row("json", "a.json", R"({"a":[1,2,{"b":null}]})", Kind::Json, "");
     row("json array", "a.json", "[1,2]", Kind::Json, "");
     row("broken json", "a.json", "{\n\"a\": [1,\n", Kind::Text, "Line 3");
-    row("empty json", "a.json", "", Kind::Text, "");
-    row("json of zeros", "a.json", QByteArray(100, '\0'), Kind::Facts, "");
+    row("empty json", "a.json", "", Kind::Text, "empty");
+    row("json of zeros", "a.json", QByteArray(100, '\0'), Kind::Facts, "not valid JSON");
     row("picture", "a.png", png, Kind::Picture, "");
     row("cut picture", "a.png", png.left(40), Kind::Facts, "cannot be read");
     row("no picture", "a.jpg", "not a picture", Kind::Facts, "cannot be read");
