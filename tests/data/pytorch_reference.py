@@ -67,10 +67,13 @@ def largest_difference(ours, theirs):
                for k in ours)
 
 
-def train(case, folder):
+def run_steps(case, folder, dtype):
+    """Losses, validation loss and final state of the case's steps, computed in `dtype`."""
     model = build(case)
     model.load_state_dict(torch.load(folder / "initial.pth", weights_only=True), strict=True)
+    model = model.to(dtype)
     images, labels = load_images(case, folder)
+    images = images.to(dtype)
     optimizer = torch.optim.SGD(model.parameters(), case["learning_rate"], momentum=case["momentum"],
                                 nesterov=case["nesterov"], weight_decay=case["weight_decay"])
     batches = torch.tensor(case["order"]).split(case["batch_size"])
@@ -86,8 +89,18 @@ def train(case, folder):
     model.eval()
     with torch.no_grad():
         validation = F.cross_entropy(model(images), labels).item()
+    return losses, validation, model.state_dict()
+
+
+def train(case, folder):
+    losses, validation, state = run_steps(case, folder, torch.float32)
+    exact_losses, exact_validation, exact_state = run_steps(case, folder, torch.float64)
     result = torch.load(folder / "result.pth", weights_only=True)
-    return {"difference": largest_difference(result, model.state_dict()), "losses": losses, "val_loss": validation}
+    # How far float32 itself is from float64: batch norm over few values amplifies last digits.
+    rounding = max([largest_difference(state, exact_state), abs(validation - exact_validation)]
+                   + [abs(a - b) for a, b in zip(losses, exact_losses)])
+    return {"difference": largest_difference(result, state), "rounding": rounding, "losses": losses,
+            "val_loss": validation}
 
 
 def fresh(case, folder):

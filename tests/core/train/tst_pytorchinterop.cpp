@@ -10,6 +10,7 @@
 #include <QJsonDocument>
 #include <QTest>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace tw;
@@ -103,9 +104,8 @@ void TestPytorchInterop::threeSteps_data()
     QTest::newRow("small_cnn, Nesterov") << "small_cnn" << 16 << 0.9 << true << 1e-2 << 0.1 << 1e-5;
     QTest::newRow("small_cnn, momentum") << "small_cnn" << 16 << 0.5 << false << 1e-4 << 0.1 << 1e-5;
     QTest::newRow("mlp, plain") << "mlp" << 16 << 0.0 << false << 0.1 << 0.1 << 1e-5;
-    // Batch norm over a few values makes the last digits of the convolutions matter more.
-    QTest::newRow("resnet18, Nesterov") << "resnet18" << 64 << 0.9 << true << 1e-4 << 0.01 << 2e-4;
-    QTest::newRow("resnet50, Nesterov") << "resnet50" << 64 << 0.9 << true << 1e-4 << 0.002 << 5e-4;
+    QTest::newRow("resnet18, Nesterov") << "resnet18" << 64 << 0.9 << true << 1e-4 << 1e-5 << 1e-5;
+    QTest::newRow("resnet50, Nesterov") << "resnet50" << 64 << 0.9 << true << 1e-4 << 1e-5 << 1e-5;
 }
 
 void TestPytorchInterop::threeSteps()
@@ -123,7 +123,7 @@ void TestPytorchInterop::threeSteps()
     spec.epochs = 1;
     spec.batchSize = 8;
     spec.keep = QStringLiteral("last");
-    spec.endLearningRate = 1e-3;
+    spec.endLearningRate = learningRate / 100;
     spec.momentum = momentum;
     spec.nesterov = nesterov;
     spec.weightDecay = weightDecay;
@@ -145,15 +145,20 @@ void TestPytorchInterop::threeSteps()
     save(small.folder / "case.json", describe(spec, config, size));
     const QJsonObject theirs = reference("train", small.folder);
     QVERIFY(theirs.contains(QStringLiteral("difference")));
+    // Rounding alone moves a residual network further than the tolerance: PyTorch's own float32
+    // result is that far from its float64 result, so ours may be as far from either.
+    const double rounding = theirs[QStringLiteral("rounding")].toDouble(1);
+    QVERIFY2(rounding < 5e-3, "the case is too sensitive to judge anything");
+    const double allowed = std::max(tolerance, 3 * rounding);
     const double difference = theirs[QStringLiteral("difference")].toDouble(1);
-    QVERIFY2(difference <= tolerance, qPrintable(QString::number(difference)));
+    QVERIFY2(difference <= allowed, qPrintable(QStringLiteral("%1, allowed %2").arg(difference).arg(allowed)));
     const QJsonArray losses = theirs[QStringLiteral("losses")].toArray();
     const auto &ours = context.points[QStringLiteral("train_loss")];
     QCOMPARE(losses.size(), qsizetype(ours.size()));
     for (std::size_t i = 0; i < ours.size(); ++i)
-        QVERIFY(std::abs(losses[qsizetype(i)].toDouble() - ours[i].value) <= tolerance);
+        QVERIFY(std::abs(losses[qsizetype(i)].toDouble() - ours[i].value) <= allowed);
     const double validation = context.points[QStringLiteral("val_loss")].front().value;
-    QVERIFY(std::abs(theirs[QStringLiteral("val_loss")].toDouble() - validation) <= 10 * tolerance);
+    QVERIFY(std::abs(theirs[QStringLiteral("val_loss")].toDouble() - validation) <= 10 * allowed);
 }
 
 void TestPytorchInterop::freshWeights_data()
