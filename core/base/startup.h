@@ -4,9 +4,10 @@
 namespace tw {
 
 /// First statement of both mains, before any thread and before any QObject. Keeps large blocks in
-/// the process (glibc would hand them back at every training step) and, unless the user set
-/// OMP_WAIT_POLICY, re-executes the program once with OMP_WAIT_POLICY=passive, because libgomp
-/// reads its variables when it is loaded. A private variable marks the second start.
+/// the process (glibc would hand them back at every training step). OMP_WAIT_POLICY=passive is
+/// normally in place already (core/base/waitpolicy sets it before libgomp is initialised, unless
+/// the user did); where it is not, the program re-executes itself once with it, because libgomp
+/// reads its variables when it is loaded. A private variable marks that second start.
 void prepareProcess(char **argv);
 /// The allocator part alone (tests): M_MMAP_MAX 0, M_TRIM_THRESHOLD, M_TOP_PAD 64 MiB, M_ARENA_MAX 1.
 void configureAllocator();
