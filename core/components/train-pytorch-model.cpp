@@ -10,6 +10,9 @@
 #include <QJsonArray>
 #include <QRandomGenerator>
 
+#include <algorithm>
+#include <limits>
+
 namespace tw::components {
 
 namespace {
@@ -104,16 +107,22 @@ std::uint64_t seedOf(const ParameterValues &values, RunContext &context)
     return drawn;
 }
 
+/// Parameters without an upper bound are cut at what an int holds; nobody waits for more.
+int boundedInt(qlonglong value)
+{
+    return int(std::min<qlonglong>(value, std::numeric_limits<int>::max()));
+}
+
 TrainingSpec specOf(const ParameterValues &values, RunContext &context)
 {
     TrainingSpec spec;
-    spec.epochs = int(values.integer("epochs"));
-    spec.batchSize = int(values.integer("batch_size"));
-    spec.warmupEpochs = int(values.integer("warmup_epochs"));
+    spec.epochs = boundedInt(values.integer("epochs"));
+    spec.batchSize = boundedInt(values.integer("batch_size"));
+    spec.warmupEpochs = boundedInt(values.integer("warmup_epochs"));
     spec.learningRate = values.real("learning_rate");
     spec.seed = seedOf(values, context);
-    spec.patience = int(values.integer("patience"));
-    spec.printFrequency = int(values.integer("print_frequency"));
+    spec.patience = boundedInt(values.integer("patience"));
+    spec.printFrequency = boundedInt(values.integer("print_frequency"));
     spec.device = values.text("device");
     spec.momentum = values.real("momentum");
     spec.nesterov = values.boolean("nesterov") && spec.momentum > 0;
@@ -123,11 +132,11 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.keep = values.text("keep");
     spec.numWorkers =
         values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
-    spec.prefetch = int(values.integer("prefetch"));
+    spec.prefetch = boundedInt(values.integer("prefetch"));
     spec.onNan = values.text("on_nan");
     spec.requireSameCategories = values.boolean("require_same_categories");
     spec.normalization = values.text("normalization");
-    spec.threads = int(values.integer("threads"));
+    spec.threads = boundedInt(values.integer("threads"));
     return spec;
 }
 
@@ -198,13 +207,11 @@ void addBasicParameters(ComponentType &type)
 {
     type.parameter(ParameterSpec::integer("epochs", QT_TRANSLATE_NOOP("Parameter", "Epochs"), 5)
                        .above(0)
-                       .atMost(1000000)
                        .withHelp(QT_TRANSLATE_NOOP(
                            "Parameter", "How often training goes through all training pictures.")));
     type.parameter(
         ParameterSpec::integer("batch_size", QT_TRANSLATE_NOOP("Parameter", "Batch size"), 16)
             .above(0)
-            .atMost(1000000)
             .withHelp(QT_TRANSLATE_NOOP("Parameter",
                                         "Pictures per step and process; more need more memory.")));
     type.parameter(

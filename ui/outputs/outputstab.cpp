@@ -13,6 +13,7 @@
 #include <QShowEvent>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTimer>
 #include <QTreeView>
@@ -84,7 +85,8 @@ void OutputsTab::Private::build()
     splitter->addWidget(makeTree());
     tabs = new QTabWidget;
     tabs->setDocumentMode(true);
-    tabs->setElideMode(Qt::ElideMiddle);
+    tabs->setElideMode(Qt::ElideNone);
+    tabs->setUsesScrollButtons(true);
     tabs->tabBar()->setExpanding(false);
     preview = new PreviewPane;
     tabs->addTab(preview, tr("Preview"));

@@ -80,7 +80,7 @@ void PickleMachineTest::refused_data()
     row("APPEND to a tuple", QByteArray(")Na."), "list");
     row("SETITEMS of an odd count", QByteArray("}(Nu."), "dictionary");
     row("BINPERSID of a number", QByteArray("K\x01Q."), "storage");
-    row("tensor without storage", QByteArray("ctorch._utils\n_rebuild_tensor_v2\n((NNNNNNtR."), "storage");
+    row("tensor without storage", QByteArray("ctorch._utils\n_rebuild_tensor_v2\n(NNNNNNtR."), "storage");
 }
 
 void PickleMachineTest::refused()
