@@ -110,6 +110,24 @@ Result<TransformList> readTransforms(const fs::path &folder)
     return transformsFromJson(list.toArray());
 }
 
+QList<Error> checkIntegersUpTo(const ParameterValues &values, qlonglong largest,
+                               std::initializer_list<const char *> ids)
+{
+    QList<Error> faults;
+    for (const char *id : ids) {
+        if (!values.isSet(id) || values.integer(id) <= largest)
+            continue;
+        faults.append(
+            makeError(
+                errors::LessThanOrEqualTo,
+                QT_TRANSLATE_NOOP("Error", "Parameter '%1' is %2; it must be at most %3."),
+                {QLatin1String(id), QString::number(values.integer(id)), QString::number(largest)},
+                QT_TRANSLATE_NOOP("Error", "Give '%1' a value of at most %3."))
+                .atParameter(QLatin1String(id)));
+    }
+    return faults;
+}
+
 PortFacts factsOf(const ImageManifest &manifest)
 {
     PortFacts facts;

@@ -23,6 +23,11 @@ Result<fs::path> datasetInput(const RunRequest &request, const char *port);
 Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms);
 Result<TransformList> readTransforms(const fs::path &folder);
 
+/// Upper ends that machines set where a range has none: LessThanOrEqualToError for each of the Int
+/// parameters `ids` that is above `largest`.
+QList<Error> checkIntegersUpTo(const ParameterValues &values, qlonglong largest,
+                               std::initializer_list<const char *> ids);
+
 /// What preflight says of a manifest that is already known.
 PortFacts factsOf(const ImageManifest &manifest);
 /// "60,000": digits in groups of three, C locale.

@@ -61,11 +61,11 @@ ComponentType apply_image_transformation()
 {
     ComponentType type;
     type.id = QStringLiteral("apply-image-transformation");
-    type.named(
-        QT_TRANSLATE_NOOP("Component", "Apply Image Transformation"),
-        QT_TRANSLATE_NOOP("Component", "Computer Vision"),
-        QT_TRANSLATE_NOOP("Component", "Attaches the operations to the pictures; they run while "
-                                       "pictures are loaded, so every epoch sees fresh variants."));
+    type.named(QT_TRANSLATE_NOOP("Component", "Apply Image Transformation"),
+               QT_TRANSLATE_NOOP("Component", "Computer Vision"),
+               QT_TRANSLATE_NOOP("Component",
+                                 "Attaches the operations to the pictures; they run while "
+                                 "pictures are loaded, so every epoch sees fresh variants."));
     type.input("transformation", QT_TRANSLATE_NOOP("Component", "Transformation"),
                DataType::TransformationDirectory);
     type.input("image_directory", QT_TRANSLATE_NOOP("Component", "Image directory"),
@@ -78,9 +78,9 @@ ComponentType apply_image_transformation()
             {{QStringLiteral("for_training"), QT_TRANSLATE_NOOP("Parameter", "For training")},
              {QStringLiteral("for_inference"), QT_TRANSLATE_NOOP("Parameter", "For inference")}})
             .isRequired()
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "For inference leaves out every random operation; "
-                                               "use it for validation and test pictures.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "For inference leaves out every random operation; "
+                                        "use it for validation and test pictures.")));
     type.preflight = preflightApply;
     type.run = runApply;
     return type;

@@ -154,9 +154,9 @@ ComponentType convert_to_image_directory()
     type.parameter(
         ParameterSpec::boolean("allow_empty_classes",
                                QT_TRANSLATE_NOOP("Parameter", "Allow empty classes"), false)
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "Keeps a class folder without pictures as a class "
-                                               "of 0 images instead of refusing the data set.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "Keeps a class folder without pictures as a class "
+                                        "of 0 images instead of refusing the data set.")));
     type.parameter(
         ParameterSpec::choice(
             "verify", QT_TRANSLATE_NOOP("Parameter", "Verify"), "full",

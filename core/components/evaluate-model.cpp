@@ -194,11 +194,11 @@ ComponentType evaluate_model()
 {
     ComponentType type;
     type.id = QStringLiteral("evaluate-model");
-    type.named(
-        QT_TRANSLATE_NOOP("Component", "Evaluate Model"),
-        QT_TRANSLATE_NOOP("Component", "Model Scoring & Evaluation"),
-        QT_TRANSLATE_NOOP("Component", "Compares scored labels with the true ones: accuracy, "
-                                       "precision, recall and the confusion matrix."));
+    type.named(QT_TRANSLATE_NOOP("Component", "Evaluate Model"),
+               QT_TRANSLATE_NOOP("Component", "Model Scoring & Evaluation"),
+               QT_TRANSLATE_NOOP("Component",
+                                 "Compares scored labels with the true ones: accuracy, "
+                                 "precision, recall and the confusion matrix."));
     type.input("scored_dataset", QT_TRANSLATE_NOOP("Component", "Scored dataset"),
                DataType::DataTable);
     type.input("scored_dataset_to_compare",

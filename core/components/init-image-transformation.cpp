@@ -45,20 +45,22 @@ TransformList transformList(const ParameterValues &values)
     return list;
 }
 
+constexpr qlonglong largestEdge = 65535;
+
 QList<Error> validateValues(const ParameterValues &values)
 {
-    if (!values.boolean("center_crop") || !values.boolean("resize") ||
-        values.integer("crop_size") <= values.integer("size"))
-        return {};
-    return {
-        makeError(
-            errors::LessThanOrEqualTo,
-            QT_TRANSLATE_NOOP(
-                "Error",
-                "The crop size %1 is larger than the size %2 that pictures are resized to."),
-            {QString::number(values.integer("crop_size")), QString::number(values.integer("size"))},
-            QT_TRANSLATE_NOOP("Error", "Make the crop size at most the resize size."))
-            .atParameter(QStringLiteral("crop_size"))};
+    QList<Error> faults = checkIntegersUpTo(
+        values, largestEdge, {"size", "crop_size", "padding", "random_size", "random_crop_size"});
+    const qlonglong crop = values.integer("crop_size"), size = values.integer("size");
+    if (values.boolean("center_crop") && values.boolean("resize") && crop > size)
+        faults.append(
+            makeError(errors::LessThanOrEqualTo,
+                      QT_TRANSLATE_NOOP("Error", "The crop size %1 is larger than the size %2 that "
+                                                 "pictures are resized to."),
+                      {QString::number(crop), QString::number(size)},
+                      QT_TRANSLATE_NOOP("Error", "Make the crop size at most the resize size."))
+                .atParameter(QStringLiteral("crop_size")));
+    return faults;
 }
 
 PreflightReply preflightTransforms(const PreflightRequest &request)
@@ -94,7 +96,6 @@ void addSize(ComponentType &type, const char *id, const char *label, qlonglong v
 {
     type.parameter(ParameterSpec::integer(id, label, value)
                        .atLeast(least)
-                       .atMost(65535)
                        .withUnit(QT_TRANSLATE_NOOP("Parameter", "pixels"))
                        .visibleWhen(switchId, {QStringLiteral("true")})
                        .withHelp(help));

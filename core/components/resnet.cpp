@@ -143,9 +143,9 @@ ComponentType resnet()
     type.parameter(
         ParameterSpec::boolean("zero_init_residual",
                                QT_TRANSLATE_NOOP("Parameter", "Zero init residual"), false)
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "Starts the last normalisation of each block at "
-                                               "zero, so that a block begins as the identity.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "Starts the last normalisation of each block at "
+                                        "zero, so that a block begins as the identity.")));
     type.validate = validateValues;
     type.preflight = preflightResnet;
     type.run = runResnet;

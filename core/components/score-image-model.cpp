@@ -7,10 +7,16 @@
 #include <QElapsedTimer>
 
 #include <algorithm>
+#include <limits>
 
 namespace tw::components {
 
 namespace {
+
+QList<Error> validateValues(const ParameterValues &values)
+{
+    return checkIntegersUpTo(values, std::numeric_limits<int>::max(), {"batch_size", "k"});
+}
 
 PreflightReply preflightScore(const PreflightRequest &request)
 {
@@ -181,7 +187,6 @@ ComponentType score_image_model()
     type.parameter(
         ParameterSpec::integer("batch_size", QT_TRANSLATE_NOOP("Parameter", "Batch size"), 32)
             .above(0)
-            .atMost(1000000)
             .withHelp(
                 QT_TRANSLATE_NOOP("Parameter", "Pictures that go through the network at once.")));
     type.parameter(ParameterSpec::choice(
@@ -191,6 +196,7 @@ ComponentType score_image_model()
                        .withHelp(QT_TRANSLATE_NOOP(
                            "Parameter", "The processor or graphics card to compute on; automatic "
                                         "takes the first graphics card there is.")));
+    type.validate = validateValues;
     type.preflight = preflightScore;
     type.run = runScore;
     return type;

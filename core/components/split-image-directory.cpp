@@ -103,9 +103,9 @@ ComponentType split_image_directory()
             "fraction", QT_TRANSLATE_NOOP("Parameter", "Fraction of images in the first part"), 0.9)
             .above(0)
             .below(1)
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "The share of the pictures that goes to the first "
-                                               "output; the rest goes to the second.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "The share of the pictures that goes to the first "
+                                        "output; the rest goes to the second.")));
     type.parameter(
         ParameterSpec::integer("seed", QT_TRANSLATE_NOOP("Parameter", "Seed"), 42)
             .withHelp(QT_TRANSLATE_NOOP(

@@ -17,11 +17,14 @@ namespace tw::components {
 
 namespace {
 
+constexpr qlonglong largestThreads = 1024;
+
 // --- Checks that need no machine ---------------------------------------------------------------
 
 QList<Error> validateValues(const ParameterValues &values)
 {
-    QList<Error> faults;
+    QList<Error> faults =
+        checkIntegersUpTo(values, largestThreads, {"num_workers", "prefetch", "threads"});
     const qlonglong nodes = values.integer("node_count"),
                     processes = values.integer("process_count_per_node");
     if (nodes != 1 || processes != 1)
@@ -332,7 +335,6 @@ void addLoopParameters(ComponentType &type)
         ParameterSpec::integer("num_workers", QT_TRANSLATE_NOOP("Parameter", "Loader threads"),
                                std::nullopt)
             .atLeast(0)
-            .atMost(1024)
             .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "auto"))
             .isAdvanced()
             .keepsResult()
@@ -340,7 +342,6 @@ void addLoopParameters(ComponentType &type)
                 "Parameter", "Threads that load pictures; 0 loads on the training thread.")));
     type.parameter(ParameterSpec::integer("prefetch", QT_TRANSLATE_NOOP("Parameter", "Prefetch"), 2)
                        .atLeast(1)
-                       .atMost(1024)
                        .isAdvanced()
                        .keepsResult()
                        .withUnit(QT_TRANSLATE_NOOP("Parameter", "batches"))
@@ -376,7 +377,6 @@ void addLoopParameters(ComponentType &type)
     type.parameter(
         ParameterSpec::integer("threads", QT_TRANSLATE_NOOP("Parameter", "Threads"), 0)
             .atLeast(0)
-            .atMost(4096)
             .isAdvanced()
             .withHelp(QT_TRANSLATE_NOOP(
                 "Parameter", "Processor threads for the computation; 0 lets LibTorch choose.")));
@@ -388,11 +388,11 @@ ComponentType train_pytorch_model()
 {
     ComponentType type;
     type.id = QStringLiteral("train-pytorch-model");
-    type.named(
-        QT_TRANSLATE_NOOP("Component", "Train PyTorch Model"),
-        QT_TRANSLATE_NOOP("Component", "Model Training"),
-        QT_TRANSLATE_NOOP("Component", "Trains the network on the training pictures and keeps the "
-                                       "weights that do best on the validation pictures."));
+    type.named(QT_TRANSLATE_NOOP("Component", "Train PyTorch Model"),
+               QT_TRANSLATE_NOOP("Component", "Model Training"),
+               QT_TRANSLATE_NOOP("Component",
+                                 "Trains the network on the training pictures and keeps the "
+                                 "weights that do best on the validation pictures."));
     type.input("untrained_model", QT_TRANSLATE_NOOP("Component", "Untrained model"),
                DataType::UntrainedModelDirectory);
     type.input("training_dataset", QT_TRANSLATE_NOOP("Component", "Training dataset"),

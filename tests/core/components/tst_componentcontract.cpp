@@ -229,6 +229,19 @@ void ComponentContract::crossChecks_data()
                                       << QVariantMap{{"class_names", "a,,b"}} << "NullOrEmptyError"
                                       << "class_names"
                                       << "a,,b";
+    QTest::newRow("too many threads")
+        << "train-pytorch-model" << QVariantMap{{"num_workers", 1025LL}} << "LessThanOrEqualToError"
+        << "num_workers"
+        << "1025";
+    QTest::newRow("scoring batch")
+        << "score-image-model" << QVariantMap{{"batch_size", 4294967296LL}}
+        << "LessThanOrEqualToError"
+        << "batch_size"
+        << "4294967296";
+    QTest::newRow("huge border") << "init-image-transformation" << QVariantMap{{"padding", 65536LL}}
+                                 << "LessThanOrEqualToError"
+                                 << "padding"
+                                 << "65536";
 }
 
 void ComponentContract::crossChecks()
