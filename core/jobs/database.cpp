@@ -3,6 +3,7 @@
 
 #include "core/base/files.h"
 
+#include <QCoreApplication>
 #include <QElapsedTimer>
 #include <QSqlError>
 #include <QThread>
@@ -56,10 +57,17 @@ struct ThreadConnections
         QSqlDatabase::removeDatabase(found->second);
         names.erase(found);
     }
-    ~ThreadConnections()
+    void closeAll()
     {
         while (!names.empty())
             close(names.begin()->first);
+    }
+    // Runs while the thread dies, which QThread::wait() does not wait for: once the application is
+    // gone, QtSql may be too, and the connections end with the process.
+    ~ThreadConnections()
+    {
+        if (QCoreApplication::instance() != nullptr && !QCoreApplication::closingDown())
+            closeAll();
     }
 };
 
@@ -81,6 +89,11 @@ int primaryCode(const QSqlError &error)
 }
 
 } // namespace
+
+void closeThreadConnections()
+{
+    threadConnections().closeAll();
+}
 
 Database::Database(fs::path file) : m_file(std::move(file)), m_serial(nextNumber()) {}
 

@@ -44,4 +44,8 @@ private:
     quint64 m_serial;
 };
 
+/// Closes all connections of the calling thread. The last thing a thread of our own does: left to the
+/// end of the thread's life, it would run beside the end of the program.
+void closeThreadConnections();
+
 } // namespace tw

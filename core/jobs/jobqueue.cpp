@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/jobs/jobqueue.h"
 
+#include "core/jobs/database.h"
 #include "core/base/files.h"
 #include "core/base/ids.h"
 #include "core/jobs/eventbuffer.h"
@@ -191,7 +192,10 @@ Result<JobTask> JobQueue::Private::makeTask(const JobRequest &request)
 JobQueue::JobQueue(Workspace &workspace, const ComponentRegistry &registry, QObject *parent)
     : QObject(parent), d(std::make_unique<Private>(this, workspace, registry))
 {
-    d->thread.reset(QThread::create([this] { d->work(); }));
+    d->thread.reset(QThread::create([this] {
+        d->work();
+        closeThreadConnections();
+    }));
     d->thread->setObjectName(QStringLiteral("job"));
     d->thread->start();
 }
