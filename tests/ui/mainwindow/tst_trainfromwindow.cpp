@@ -96,7 +96,7 @@ private Q_SLOTS:
         Heartbeat heartbeat;
 
         selectTrainingNodeWithTheMouse(window);
-        typeInto(window, QStringLiteral("epochs"), QStringLiteral("2"));
+        typeInto(window, QStringLiteral("epochs"), QStringLiteral("1"));
         startWithKeys(window);
 
         window.showTab(MainWindow::Tab::Metrics);
@@ -161,6 +161,9 @@ private:
     void exportWithKeys(MainWindow &window)
     {
         m_exported = m_folder.filePath(QStringLiteral("exported-model"));
+        // No window manager gives the focus back after the run dialog here.
+        window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
         QTest::keyClick(&window, Qt::Key_E, Qt::ControlModifier);
         QTRY_VERIFY(window.findChild<QFileDialog *>(QStringLiteral("exportDialog")));
         auto *line = window.findChild<QFileDialog *>(QStringLiteral("exportDialog"))->findChild<QLineEdit *>();
