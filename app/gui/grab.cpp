@@ -3,9 +3,11 @@
 
 #include "ui/mainwindow/mainwindow.h"
 #include "ui/metrics/metricstab.h"
+#include "ui/outputs/outputstab.h"
 
 #include <QCoreApplication>
 #include <QPixmap>
+#include <QTabWidget>
 
 #include <cstdio>
 
@@ -29,6 +31,9 @@ WindowGrab::WindowGrab(MainWindow &window, const GuiOptions &options) : m_window
 
 void WindowGrab::look()
 {
+    // In the tab of outputs the preview comes first, then a page for every log.
+    if (auto *pages = m_window.findChild<OutputsTab *>()->findChild<QTabWidget *>())
+        pages->setCurrentIndex(m_options.grab == u"logs" ? qMin(1, pages->count() - 1) : 0);
     const qint64 points = m_window.metrics().pointCount();
     const bool changed = points != m_points || m_window.isLoading();
     m_points = points;
