@@ -242,9 +242,10 @@ void NodeItem::paintHeader(QPainter *painter) const
     painter->fillRect(QRectF(0, 0, width, 4), band);
     painter->setPen(QPen(colors.nodeBorder, 1));
     painter->drawLine(QPointF(0, headerHeight), QPointF(width, headerHeight));
-    const double textWidth = width - 2 * sidePadding - 24;
+    const bool marked = m_status.state != NodeState::NotStarted;
+    const double textWidth = width - 2 * sidePadding - (marked ? 22 : 0) + 4;
     painter->setPen(colors.text);
-    painter->setFont(scaledFont(1, true));
+    painter->setFont(scaledFont(.96, true));
     drawElided(painter, QRectF(sidePadding, 8, textWidth, 20), m_title, Qt::AlignLeft);
     painter->setPen(colors.mutedText);
     painter->setFont(scaledFont(.85));

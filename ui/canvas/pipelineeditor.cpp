@@ -65,7 +65,7 @@ void PipelineEditor::remove(const QStringList &nodes, const QList<PipelineConnec
         return;
     const QString text = nodes.isEmpty() ? tr("Disconnect")
         : nodes.size() == 1              ? tr("Delete %1").arg(nodes.first())
-                                         : tr("Delete %n node(s)", nullptr, int(nodes.size()));
+                                         : tr("Delete %1 nodes").arg(nodes.size());
     m_undo.push(new RemoveCommand(m_document, nodes, connections, text));
 }
 
@@ -81,7 +81,7 @@ void PipelineEditor::moveNodes(const QMap<QString, QPointF> &positions, int gest
         any = any || node->position != entry.value();
     }
     if (any)
-        m_undo.push(new MoveNodesCommand(m_document, moved, gesture, tr("Move %n node(s)", nullptr, int(moved.size()))));
+        m_undo.push(new MoveNodesCommand(m_document, moved, gesture, moved.size() == 1 ? tr("Move %1").arg(moved.firstKey()) : tr("Move %1 nodes").arg(moved.size())));
 }
 
 std::optional<Error> PipelineEditor::connectPorts(const PortAddress &from, const PortAddress &to)

@@ -18,7 +18,7 @@ namespace {
 constexpr double minimumZoom = .1;
 constexpr double maximumZoom = 3;
 constexpr double zoomStep = 1.2;
-constexpr double fitMargin = 48;
+constexpr double fitMargin = 28;
 constexpr double largestFitZoom = 1.25;
 } // namespace
 

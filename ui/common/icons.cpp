@@ -14,25 +14,25 @@ namespace tw {
 
 namespace {
 
-QColor colorOfMode(QIcon::Mode mode)
+QColor colorOfMode(QIcon::Mode mode, QPalette::ColorRole role)
 {
     const QPalette palette = QGuiApplication::palette();
     if (mode == QIcon::Disabled)
         return palette.color(QPalette::Disabled, QPalette::ButtonText);
     if (mode == QIcon::Selected)
         return palette.color(QPalette::Active, QPalette::HighlightedText);
-    return palette.color(QPalette::Active, QPalette::ButtonText);
+    return palette.color(QPalette::Active, role);
 }
 
 class ThemedIconEngine : public QIconEngine
 {
 public:
-    explicit ThemedIconEngine(QByteArray svg) : m_svg(std::move(svg)) {}
+    ThemedIconEngine(QByteArray svg, QPalette::ColorRole role) : m_svg(std::move(svg)), m_role(role) {}
 
     void paint(QPainter *painter, const QRect &rect, QIcon::Mode mode, QIcon::State) override
     {
         QByteArray svg = m_svg;
-        svg.replace("currentColor", colorOfMode(mode).name().toLatin1());
+        svg.replace("currentColor", colorOfMode(mode, m_role).name().toLatin1());
         QSvgRenderer renderer(svg);
         const int side = qMin(rect.width(), rect.height());
         QRectF target(0, 0, side, side);
@@ -54,21 +54,22 @@ public:
         return pixmap(size, mode, state);
     }
 
-    QIconEngine *clone() const override { return new ThemedIconEngine(m_svg); }
+    QIconEngine *clone() const override { return new ThemedIconEngine(m_svg, m_role); }
 
 private:
     QByteArray m_svg;
+    QPalette::ColorRole m_role;
 };
 
 } // namespace
 
-QIcon themedIcon(const QString &name)
+QIcon themedIcon(const QString &name, QPalette::ColorRole role)
 {
     initResources();
     QFile file(QStringLiteral(":/icons/%1.svg").arg(name));
     if (name.isEmpty() || !file.open(QIODevice::ReadOnly))
         return {};
-    return QIcon(new ThemedIconEngine(file.readAll()));
+    return QIcon(new ThemedIconEngine(file.readAll(), role));
 }
 
 QIcon applicationIcon()

@@ -27,7 +27,7 @@ QString resultLine(const QJsonObject &results)
     if (number("Overall_Accuracy").isDouble())
         parts.append(QCoreApplication::translate("NodeItem", "accuracy %1").arg(percentText(number("Overall_Accuracy").toDouble())));
     if (number("epochs").isDouble())
-        parts.append(QCoreApplication::translate("NodeItem", "%n epoch(s)", nullptr, number("epochs").toInt()));
+        parts.append(QCoreApplication::translate("NodeItem", "epochs: %1").arg(number("epochs").toInt()));
     if (number("images").isDouble())
         parts.append(QCoreApplication::translate("NodeItem", "%1 images").arg(countText(qint64(number("images").toDouble()))));
     if (number("rows").isDouble())

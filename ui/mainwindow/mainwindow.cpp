@@ -5,6 +5,7 @@
 #include "ui/canvas/componentpalette.h"
 #include "ui/canvas/outlinepanel.h"
 #include "ui/common/actionregistry.h"
+#include "ui/common/docktitle.h"
 #include "ui/common/icons.h"
 #include "ui/common/usersettings.h"
 #include "ui/common/words.h"
@@ -96,6 +97,7 @@ void MainWindow::buildDocks()
         made->setObjectName(QLatin1String(name));
         made->setWidget(content);
         made->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetFloatable);
+        made->setTitleBarWidget(new DockTitle(made));
         addDockWidget(area, made);
         return made;
     };
@@ -110,7 +112,7 @@ void MainWindow::buildDocks()
     tabifyDockWidget(jobs, outline);
     jobs->raise();
     QDockWidget *parameters = dock("parametersDock", tr("Parameters"), m_parameters, Qt::RightDockWidgetArea);
-    resizeDocks({palette, parameters}, {264, 340}, Qt::Horizontal);
+    resizeDocks({palette, parameters}, {256, 324}, Qt::Horizontal);
     resizeDocks({palette, jobs}, {480, 300}, Qt::Vertical);
 }
 
@@ -215,8 +217,9 @@ void MainWindow::start(const QString &file)
         return;
     const QString when = QLocale().toString(QDateTime::fromMSecsSinceEpoch(left->writtenMs), QLocale::ShortFormat);
     m_canvas->bar().showMessage(InfoBar::Kind::Warning,
-                                tr("Unsaved work of %1 was found: \"%2\", %n node(s).", nullptr, int(left->pipeline.nodes.size()))
-                                    .arg(when, left->pipeline.name),
+                                tr("Unsaved work of %1 was found: \"%2\" (nodes: %3).")
+                                    .arg(when, left->pipeline.name)
+                                    .arg(left->pipeline.nodes.size()),
                                 {{tr("Restore"), [this, found = *left] { m_session.restore(found); }},
                                  {tr("Discard"), [found = *left] { Journal::discard(found); }}});
 }

@@ -12,6 +12,7 @@
 #include <functional>
 
 class QTabWidget;
+class QToolButton;
 
 namespace tw {
 
@@ -80,6 +81,7 @@ private:
     void registerHelpActions();
     void buildMenus();
     void buildToolBar();
+    QToolButton *makeRunButton();
     void fillRecentMenu();
     void connectCanvas();
     void connectSession();

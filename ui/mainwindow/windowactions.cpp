@@ -131,6 +131,20 @@ void MainWindow::buildMenus()
     });
 }
 
+QToolButton *MainWindow::makeRunButton()
+{
+    // The one obvious button: filled, so it is no plain picture of its action.
+    QAction *action = m_actions->action(QStringLiteral("run.run"));
+    auto *button = new QToolButton;
+    button->setObjectName(QStringLiteral("runButton"));
+    button->setText(plainActionText(action));
+    button->setToolTip(action->toolTip());
+    button->setIcon(themedIcon(QStringLiteral("run"), QPalette::HighlightedText));
+    button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    connect(button, &QToolButton::clicked, action, &QAction::trigger);
+    return button;
+}
+
 void MainWindow::buildToolBar()
 {
     auto *bar = addToolBar(tr("Toolbar"));
@@ -141,10 +155,14 @@ void MainWindow::buildToolBar()
     for (const QString &part : groups.split(QStringLiteral("||"))) {
         if (!bar->actions().isEmpty())
             bar->addSeparator();
-        for (const QString &id : part.split(u' '))
-            bar->addAction(m_actions->action(id));
+        for (const QString &id : part.split(u' ')) {
+            if (id == u"run.run")
+                bar->addWidget(makeRunButton());
+            else
+                bar->addAction(m_actions->action(id));
+        }
     }
-    for (const char *id : {"run.run", "run.keep", "run.cancel", "run.export"}) {
+    for (const char *id : {"run.keep", "run.cancel", "run.export"}) {
         auto *button = qobject_cast<QToolButton *>(bar->widgetForAction(m_actions->action(QLatin1String(id))));
         button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
         button->setObjectName(QStringLiteral("tool.") + QLatin1String(id));

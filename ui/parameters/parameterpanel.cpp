@@ -104,6 +104,10 @@ QWidget *ParameterPanel::makePipelinePage()
     layout->addSpacing(10);
     layout->addWidget(m_problemsTitle);
     layout->addWidget(m_problems, 1);
+    m_hint = plainLabel(tr("Select a node to see its parameters. Several nodes of one kind are edited together."));
+    layout->addSpacing(6);
+    layout->addWidget(m_hint);
+    layout->addStretch();
     connect(m_name, &QLineEdit::editingFinished, this, [this] { m_editor.setName(m_name->text().trimmed()); });
     connect(m_problems, &QListWidget::itemActivated, this, [this](const QListWidgetItem *item) {
         const QList<Error> faults = m_editor.document().faults() + m_machineFaults;
@@ -276,7 +280,7 @@ void ParameterPanel::refresh()
         m_chip->setPixmap(chip.copy(0, 0, qRound(4 * devicePixelRatioF()), chip.height()));
     }
     m_description->setText(single ? (type ? componentWord(type->description) : tr("Unknown component; it is kept as it is."))
-                                  : tr("%n node(s) selected", nullptr, int(m_nodes.size())));
+                                  : tr("Nodes selected: %1").arg(m_nodes.size()));
     setColor(m_description, themeColors().mutedText);
     m_id->setVisible(single);
     if (m_id->text() != m_nodes.first() && !m_id->hasFocus())
@@ -330,13 +334,14 @@ void ParameterPanel::refreshPipelinePage()
     const Pipeline &pipeline = m_editor.pipeline();
     if (!m_name->hasFocus())
         m_name->setText(pipeline.name);
-    m_counts->setText(tr("%n node(s)", nullptr, int(pipeline.nodes.size())) + QStringLiteral(" · ")
-                      + tr("%n connection(s)", nullptr, int(pipeline.connections.size())));
+    m_counts->setText(tr("Nodes: %1 · connections: %2").arg(pipeline.nodes.size()).arg(pipeline.connections.size()));
     setColor(m_counts, themeColors().mutedText);
+    setColor(m_hint, themeColors().mutedText);
     const QList<Error> faults = m_editor.document().faults() + m_machineFaults;
-    m_problemsTitle->setText(faults.isEmpty() ? tr("No problems: ready to run") : tr("%n problem(s)", nullptr, int(faults.size())));
+    m_problemsTitle->setText(faults.isEmpty() ? tr("No problems: ready to run") : tr("Problems: %1").arg(faults.size()));
     setColor(m_problemsTitle, faults.isEmpty() ? themeColors().good : themeColors().bad);
     m_problems->clear();
+    m_problems->setVisible(!faults.isEmpty());
     for (int i = 0; i < faults.size(); ++i) {
         const QString where = faults[i].nodeId.isEmpty() ? QString() : faults[i].nodeId + QStringLiteral(": ");
         auto *item = new QListWidgetItem(where + errorText(faults[i]), m_problems);
