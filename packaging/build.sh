@@ -14,13 +14,15 @@ build_jobs() {
     echo $((cores < memory ? cores : memory))
 }
 
-# Configures and builds the release preset; extra words go to the configure step.
+# build_release PROGRAMS|ALL [CONFIGURE_OPTION]... configures and builds the release preset.
 build_release() {
-    local log="$root/build/configure.log"
+    local log="$root/build/configure.log" targets=(all)
+    [ "$1" = ALL ] || targets=(trainwright trainwright-cli)
+    shift
     mkdir -p "$root/build" || fail "cannot write to $root/build."
     say "configuring build/release"
     (cd "$root" && cmake --preset release "$@") >"$log" 2>&1 \
         || { tail -n 20 "$log" >&2; fail "configuring failed; the whole log is $log."; }
     say "building (the first time takes several minutes)"
-    cmake --build "$root/build/release" -j "$(build_jobs)" || fail "the build failed; the lines above say where."
+    cmake --build "$root/build/release" -j "$(build_jobs)" --target "${targets[@]}" || fail "the build failed; the lines above say where."
 }

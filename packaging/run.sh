@@ -15,7 +15,7 @@ pipeline=$(realpath -m -- "${1:-$root/resources/samples/fashion-mnist.pipeline.j
 [ $# -le 1 ] || fail "one pipeline file at most; $# were given."
 
 "$root/packaging/setup.sh"
-build_release
+build_release PROGRAMS
 bin="$root/build/release/bin"
 
 if [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then

@@ -10,6 +10,6 @@ script=test
 
 "$root/packaging/setup.sh" --tests
 # Warnings are errors in CI only: the same objects then serve run.sh, and other compilers may warn differently.
-build_release -DTRAINWRIGHT_TESTS=ON ${CI:+-DTRAINWRIGHT_WERROR=ON}
+build_release ALL -DTRAINWRIGHT_TESTS=ON ${CI:+-DTRAINWRIGHT_WERROR=ON}
 say "running the tests"
 exec ctest --test-dir "$root/build/release" --output-on-failure --no-tests=error -j "$(nproc)" "$@"

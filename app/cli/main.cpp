@@ -48,9 +48,8 @@ static int dispatch(const QList<QByteArray> &words)
             : QStringLiteral("Did you mean %1?").arg(nearest));
 }
 
-int main(int argc, char **argv)
+static int runCommand(int argc, char **argv)
 {
-    prepareProcess(argv);
     // Words are bytes: Qt's arguments would lose what is not UTF-8.
     QList<QByteArray> words;
     for (int i = 1; i < argc; ++i)
@@ -62,4 +61,10 @@ int main(int argc, char **argv)
     QCoreApplication::setApplicationName(QStringLiteral("trainwright"));
     QCoreApplication::setApplicationVersion(QStringLiteral(TRAINWRIGHT_VERSION));
     return dispatch(words);
+}
+
+int main(int argc, char **argv)
+{
+    prepareProcess(argv);
+    leaveProcess(runCommand(argc, argv));
 }

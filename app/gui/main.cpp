@@ -35,11 +35,8 @@ QString deviceSummary()
                             : QStringLiteral("%1 · %2").arg(best.id, best.name);
 }
 
-} // namespace
-
-int main(int argc, char **argv)
+int runProgram(int argc, char **argv)
 {
-    tw::prepareProcess(argv);
     const bool hasDisplay = !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
     if (!hasDisplay && !qEnvironmentVariableIsSet("QT_QPA_PLATFORM") && tw::needsNoDisplay(argc, argv))
         qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -80,4 +77,12 @@ int main(int argc, char **argv)
         grab = std::make_unique<tw::WindowGrab>(window, *options);
     window.show();
     return QApplication::exec();
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    tw::prepareProcess(argv);
+    tw::leaveProcess(runProgram(argc, argv));
 }

@@ -3,6 +3,7 @@
 
 #include <clocale>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
 #include <malloc.h>
 #include <string>
@@ -59,6 +60,16 @@ void returnFreeMemory()
 {
 #if !defined(TW_ADDRESS_SANITIZER)
     ::malloc_trim(0);
+#endif
+}
+
+void leaveProcess(int code)
+{
+#if defined(TW_ADDRESS_SANITIZER)
+    std::exit(code);
+#else
+    std::fflush(nullptr);
+    ::_exit(code);
 #endif
 }
 

@@ -211,7 +211,7 @@ void takeUnlabelled(const std::vector<Picture> &pictures, ScanResult &scan)
     for (const Picture &picture : pictures)
         scan.manifest.add(picture.path, -1, picture.bytes, picture.mtimeNs);
     if (!pictures.empty())
-        scan.report.warnings.push_back(
+        scan.report.warnings.emplace_back(
             "There are no class folders; pictures lie directly in this folder, so they have no "
             "label. If the folder is one class, choose the folder above it.");
 }

@@ -70,7 +70,7 @@ void addNameWarnings(const ImageManifest &manifest, DataReport &report)
         },
         told);
     if (looksLikeSplits(manifest))
-        report.warnings.push_back("The folders look like splits, not classes: their names are "
+        report.warnings.emplace_back("The folders look like splits, not classes: their names are "
                                   "split names and class folders "
                                   "lie inside them. Choose one of them for each input.");
 }

@@ -7,7 +7,7 @@
 FOLDER holds one program per peer and kind of work, named <peer>-train or <peer>-loader (any suffix),
 executable, that takes the options given here and prints one JSON object on its last line with the
 keys of `trainwright-cli bench`. Contestants run in turns, never at once, so that a busy machine is
-busy for all; the table shows the median of the rounds and each peer's ratio to ours.
+busy for all; the table shows the median and the range of the rounds and the ratio of ours to each peer.
 """
 import argparse
 import json
@@ -18,11 +18,11 @@ import subprocess
 import sys
 
 TRAIN = {
-    "resnet18-fp32": ["--model", "resnet18", "--image-size", "224", "--classes", "10", "--batch", "16", "--steps", "8"],
-    "resnet18-bf16": ["--model", "resnet18", "--image-size", "224", "--classes", "10", "--batch", "16", "--steps", "8",
+    "resnet18-fp32": ["--model", "resnet18", "--image-size", "224", "--classes", "1000", "--batch", "16", "--steps", "8"],
+    "resnet18-bf16": ["--model", "resnet18", "--image-size", "224", "--classes", "1000", "--batch", "16", "--steps", "8",
                       "--precision", "bf16"],
-    "resnet50-fp32": ["--model", "resnet50", "--image-size", "224", "--classes", "10", "--batch", "16", "--steps", "4"],
-    "small_cnn": ["--model", "small_cnn", "--image-size", "28", "--classes", "10", "--batch", "64", "--steps", "200"],
+    "resnet50-fp32": ["--model", "resnet50", "--image-size", "224", "--classes", "1000", "--batch", "16", "--steps", "4"],
+    "small_cnn": ["--model", "small_cnn", "--image-size", "28", "--classes", "10", "--batch", "128", "--steps", "60"],
 }
 LOADER = {
     "loader-train": ["--transform", "train", "--size", "224", "--batch", "32", "--seconds", "10"],
@@ -56,10 +56,12 @@ def run_case(name, options, kind, arguments):
             results[peer].append(measure(command + options))
     ours = statistics.median(r["images_per_second"] for r in results["trainwright"])
     for peer, rounds in results.items():
-        speed = statistics.median(r["images_per_second"] for r in rounds)
+        speeds = [r["images_per_second"] for r in rounds]
+        speed = statistics.median(speeds)
         memory = statistics.median(r["peak_rss_mb"] for r in rounds)
-        spread = max(r["images_per_second"] for r in rounds) / min(r["images_per_second"] for r in rounds)
-        print("| %s | %s | %.1f | %.2f | %.0f | %.2f |" % (name, peer, speed, ours / speed, memory, spread), flush=True)
+        first = "%.2f" % statistics.median(r["first_step_s"] for r in rounds) if "first_step_s" in rounds[0] else "–"
+        print("| %s | %s | %.1f | %.1f – %.1f | %.2f | %s | %.0f |"
+              % (name, peer, speed, min(speeds), max(speeds), ours / speed, first, memory), flush=True)
 
 
 def main():
@@ -71,7 +73,8 @@ def main():
     parser.add_argument("--case", action="append", choices=[*TRAIN, *LOADER])
     arguments = parser.parse_args()
     wanted = arguments.case or [*TRAIN, *(LOADER if arguments.data else {})]
-    print("| case | program | images/s (median) | ours ÷ it | peak MB | max ÷ min |\n|---|---|---|---|---|---|")
+    print("| case | program | images/s (median) | min – max | ours ÷ it | first step, s | peak MB |\n"
+          "|---|---|---|---|---|---|---|", flush=True)
     for name in wanted:
         if name in TRAIN:
             run_case(name, TRAIN[name], "train", arguments)
