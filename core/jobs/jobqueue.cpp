@@ -271,6 +271,12 @@ QString JobQueue::runningJob() const
     return d->running ? d->running->id() : QString();
 }
 
+bool JobQueue::isTraining() const
+{
+    const std::lock_guard guard(d->mutex);
+    return d->running && d->running->isTraining();
+}
+
 QStringList JobQueue::queuedJobs() const
 {
     const std::lock_guard guard(d->mutex);

@@ -24,7 +24,8 @@ struct JobRequest
 };
 
 /// Runs jobs one after another on its own QThread. Lives on the thread that made it (the GUI's or
-/// the command line's); all calls are made there and return at once.
+/// the command line's); all calls are made there and do no more than small
+/// writes to the store.
 ///
 /// Events are put into a bounded buffer by the running job; the owner drains it with takeEvents()
 /// at its own pace (10–30 times a second). When the buffer is full, log lines and progress are
@@ -50,6 +51,8 @@ public:
     void interrupt(const QString &job);
 
     QString runningJob() const;
+    /// stopAndKeep() of the running job has something to keep.
+    bool isTraining() const;
     QStringList queuedJobs() const;
     bool isIdle() const;
     QList<JobEvent> takeEvents();

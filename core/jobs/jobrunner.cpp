@@ -17,14 +17,7 @@ namespace tw {
 
 namespace {
 
-void writeErrorInfo(const fs::path &folder, const Error &error)
-{
-    // Where even this cannot be written, the store and the events still have the error.
-    if (makeFolder(folder).ok())
-        (void)writeFileAtomically(folder / "error_info.json", jsonCompact(error.toJson()) + '\n').ok();
-}
-
-bool isTraining(const ComponentType &component)
+bool trains(const ComponentType &component)
 {
     const auto has = [](const QList<PortSpec> &ports, DataType type) {
         return std::any_of(ports.begin(), ports.end(), [type](const PortSpec &port) { return port.type == type; });
@@ -55,6 +48,7 @@ JobState JobRunner::run()
 void JobRunner::abandon()
 {
     m_stop.cancel = true;
+    m_storeTries = 1; // the caller may be the window's thread
     close();
 }
 
@@ -102,8 +96,10 @@ void JobRunner::runNodes()
         const std::lock_guard guard(m_mutex);
         m_runsNodes = true;
     }
+    QList<NodeRecord *> all;
     for (NodeRecord &record : m_task.record.nodes)
-        setNodeState(record, NodeState::Queued);
+        all.append(&record);
+    setNodeStates(all, NodeState::Queued);
     for (int i = 0; i < m_task.plan->nodes.size(); ++i)
         runNode(i);
 }
@@ -167,7 +163,7 @@ void JobRunner::execute(const PlanNode &node, NodeRecord &record, const QMap<QSt
         stop.cancel = m_stop.cancel || m_interrupted;
         m_nodeStop = &stop;
         m_runningNode = node.id;
-        m_nodeTrains = isTraining(*node.component);
+        m_nodeTrains = trains(*node.component);
     }
     Result<void> outcome = makeFolder(m_workspace.nodeFolder(id(), node.id) / "logs");
     setNodeState(record, NodeState::Running);
@@ -274,93 +270,34 @@ JobState JobRunner::close()
         else if (m_error)
             state = JobState::Failed;
     }
-    const NodeState rest = state == JobState::Canceled ? NodeState::Canceled : NodeState::Skipped;
+    QList<NodeRecord *> rest;
     for (NodeRecord &record : m_task.record.nodes)
         if (!isFinal(record.state))
-            setNodeState(record, rest);
+            rest.append(&record);
+    setNodeStates(rest, state == JobState::Canceled ? NodeState::Canceled : NodeState::Skipped);
     m_objects.clear();
     returnFreeMemory();
-    if (const auto stored = m_workspace.setJobState(id(), state); !stored.ok())
+    if (const auto stored = storeEnd(state); !stored.ok()) {
         emitEvent(ErrorEvent{stored.error()});
+        state = JobState::Failed;
+    }
     // Whoever hears of the end may delete the job at once.
     m_task.lock.release();
     emitEvent(JobStateEvent{state});
     return state;
 }
 
-NodeRecord &JobRunner::recordOf(const QString &node)
-{
-    return const_cast<NodeRecord &>(std::as_const(*this).recordOf(node));
-}
-
-const NodeRecord &JobRunner::recordOf(const QString &node) const
-{
-    const auto &nodes = m_task.record.nodes;
-    const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const NodeRecord &one) { return one.id == node; });
-    Q_ASSERT(found != nodes.end());
-    return *found;
-}
-
-void JobRunner::fail(Error error)
-{
-    emitEvent(ErrorEvent{error});
-    if (m_error)
-        return;
-    m_error = error;
-    writeErrorInfo(m_workspace.jobFolder(id()), error);
-    if (const auto stored = m_workspace.setJobError(id(), error); !stored.ok())
-        emitEvent(ErrorEvent{stored.error()});
-}
-
-void JobRunner::failNode(NodeRecord &record, Error error)
-{
-    error.nodeId = record.id;
-    record.error = error;
-    record.outputs.clear();
-    writeErrorInfo(m_workspace.nodeFolder(id(), record.id), error);
-    fail(std::move(error));
-    setNodeState(record, NodeState::Failed);
-}
-
-void JobRunner::setState(JobState state)
-{
-    {
-        const std::lock_guard guard(m_mutex);
-        if (m_stop.cancel)
-            return;
-        emitEvent(JobStateEvent{state});
-    }
-    if (const auto stored = m_workspace.setJobState(id(), state); !stored.ok())
-        fail(stored.error());
-}
-
-void JobRunner::setNodeState(NodeRecord &record, NodeState state)
-{
-    const qint64 now = QDateTime::currentMSecsSinceEpoch();
-    record.state = state;
-    if (state == NodeState::Running)
-        record.startedMs = now;
-    if (isFinal(state) && record.startedMs != 0)
-        record.finishedMs = now;
-    if (const auto stored = m_workspace.updateNode(id(), record); !stored.ok())
-        fail(stored.error());
-    emitEvent(NodeStateEvent{record.id, state, record.stopped});
-}
-
+/// Not stored: the caller may be the window's thread, and a batch later the job is Canceled anyway.
 void JobRunner::cancel()
 {
-    {
-        const std::lock_guard guard(m_mutex);
-        if (m_closing || m_stop.cancel.exchange(true))
-            return;
-        if (m_nodeStop) {
-            m_nodeStop->cancel = true;
-            emitEvent(NodeStateEvent{m_runningNode, NodeState::CancelRequested, {}});
-        }
-        emitEvent(JobStateEvent{JobState::CancelRequested});
+    const std::lock_guard guard(m_mutex);
+    if (m_closing || m_stop.cancel.exchange(true))
+        return;
+    if (m_nodeStop) {
+        m_nodeStop->cancel = true;
+        emitEvent(NodeStateEvent{m_runningNode, NodeState::CancelRequested, {}});
     }
-    // Only for other programs; a final state that was stored meanwhile stays.
-    (void)m_workspace.setJobState(id(), JobState::CancelRequested).ok();
+    emitEvent(JobStateEvent{JobState::CancelRequested});
 }
 
 void JobRunner::stopAndKeep()
@@ -368,6 +305,12 @@ void JobRunner::stopAndKeep()
     const std::lock_guard guard(m_mutex);
     if (m_nodeStop)
         m_nodeStop->stopAndKeep = true;
+}
+
+bool JobRunner::isTraining() const
+{
+    const std::lock_guard guard(m_mutex);
+    return m_nodeStop && m_nodeTrains;
 }
 
 void JobRunner::interrupt()

@@ -6,6 +6,8 @@
 #include "core/jobs/runlock.h"
 #include "core/jobs/workspace.h"
 
+#include <QSet>
+
 #include <any>
 #include <functional>
 #include <map>
@@ -40,6 +42,8 @@ public:
     void cancel();
     void stopAndKeep();
     void interrupt();
+    /// The node that runs can be stopped and kept.
+    bool isTraining() const;
 
 private:
     bool prepare();
@@ -63,7 +67,10 @@ private:
     void fail(Error error);
     void failNode(NodeRecord &record, Error error);
     void setState(JobState state);
-    void setNodeState(NodeRecord &record, NodeState state);
+    void setNodeState(NodeRecord &record, NodeState state) { setNodeStates({&record}, state); }
+    void setNodeStates(const QList<NodeRecord *> &records, NodeState state);
+    Result<void> storeNodes();
+    Result<void> storeEnd(JobState state);
     void emitEvent(JobEventBody body) { m_sink({id(), std::move(body)}); }
 
     Workspace &m_workspace;
@@ -73,6 +80,8 @@ private:
     QMap<QString, QByteArray> m_keys;
     std::map<std::pair<QString, QString>, std::any> m_objects; ///< by node and port
     std::optional<Error> m_error;                              ///< the first one
+    QSet<QString> m_unstored;                                  ///< nodes that the store has not taken yet
+    int m_storeTries = 6;                                      ///< of the end, 5 s each
 
     mutable std::mutex m_mutex;          ///< guards what follows
     StopToken m_stop;                    ///< of the job; nodes have their own

@@ -234,14 +234,21 @@ Result<void> Workspace::setJobError(const QString &job, const Error &error)
 
 Result<void> Workspace::updateNode(const QString &job, const NodeRecord &node)
 {
+    return updateNodes(job, {node});
+}
+
+Result<void> Workspace::updateNodes(const QString &job, const QList<NodeRecord> &nodes)
+{
     return d->database.write([&](QSqlDatabase &connection) -> Result<void> {
-        const QString sql = QStringLiteral("UPDATE nodes SET (%1) = (?,?,?,?,?,?,?,?,?,?) WHERE job = ? AND id = ?");
-        TW_ASSIGN(done, d->database.run(connection, sql.arg(QLatin1String(nodeColumns)),
-                                        nodeValues(node) + QVariantList{job, node.id}));
-        if (done.numRowsAffected() == 1)
-            return {};
-        return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "The job %1 has no node %2."),
-                         {job, node.id});
+        const QString sql = QStringLiteral("UPDATE nodes SET (%1) = (?,?,?,?,?,?,?,?,?,?) WHERE job = ? AND id = ?")
+                                .arg(QLatin1String(nodeColumns));
+        for (const NodeRecord &node : nodes) {
+            TW_ASSIGN(done, d->database.run(connection, sql, nodeValues(node) + QVariantList{job, node.id}));
+            if (done.numRowsAffected() != 1)
+                return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "The job %1 has no node %2."),
+                                 {job, node.id});
+        }
+        return {};
     });
 }
 

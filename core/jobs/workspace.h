@@ -77,6 +77,8 @@ public:
     Result<void> setJobError(const QString &job, const Error &error);
     /// InvalidWorkspaceError when the job has no such node.
     Result<void> updateNode(const QString &job, const NodeRecord &node);
+    /// All or none.
+    Result<void> updateNodes(const QString &job, const QList<NodeRecord> &nodes);
     Result<void> updateSeries(const QString &job, const QList<SeriesSummary> &series);
 
     /// Newest first. States of jobs whose runner died are Interrupted (nodes too).

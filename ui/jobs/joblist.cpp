@@ -29,6 +29,7 @@ namespace tw {
 
 namespace {
 constexpr int iconSide = 18;
+constexpr int pollMs = 4000; // the command line may share the workspace
 
 /// Two lines with the state's sign before them.
 class NameDelegate : public QStyledItemDelegate
@@ -78,7 +79,7 @@ struct JobListView::Private
     QStackedWidget *pages = nullptr;
     QLabel *message = nullptr;
     QFutureWatcher<JobsReading> reader;
-    QTimer clock;
+    QTimer clock, poll;
     bool readAgain = false, hasRead = false;
     std::optional<Error> error;
 
@@ -160,6 +161,8 @@ void JobListView::Private::connectView()
     connect(&reader, &QFutureWatcherBase::finished, q, [this] { take(); });
     clock.setInterval(1000);
     connect(&clock, &QTimer::timeout, model, &JobModel::tick);
+    poll.setInterval(pollMs);
+    connect(&poll, &QTimer::timeout, q, &JobListView::refresh);
 }
 
 void JobListView::setWorkspace(Workspace *workspace)
@@ -238,6 +241,20 @@ void JobListView::resizeEvent(QResizeEvent *event)
     d->fitColumns();
 }
 
+void JobListView::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    if (d->hasRead)
+        refresh();
+    d->poll.start();
+}
+
+void JobListView::hideEvent(QHideEvent *event)
+{
+    d->poll.stop();
+    QWidget::hideEvent(event);
+}
+
 void JobListView::updateState(const QString &job, JobState state)
 {
     d->model->setState(job, state);
@@ -266,6 +283,8 @@ void JobListView::Private::openMenu(const QPoint &at)
     QMenu menu(q);
     const QAction *show = menu.addAction(tr("Show"));
     const QAction *copy = menu.addAction(tr("Copy job id"));
+    QAction *cancel = menu.addAction(tr("Cancel"));
+    cancel->setEnabled(!isFinal(JobState(view->currentIndex().data(JobModel::StateRole).toInt())));
     menu.addSeparator();
     const QAction *remove = menu.addAction(tr("Delete…"));
     const QAction *chosen = menu.exec(view->viewport()->mapToGlobal(at));
@@ -273,6 +292,8 @@ void JobListView::Private::openMenu(const QPoint &at)
         activate();
     else if (chosen == copy)
         QApplication::clipboard()->setText(q->currentJob());
+    else if (chosen == cancel)
+        Q_EMIT q->cancelRequested(q->currentJob());
     else if (chosen == remove)
         askDelete();
 }

@@ -30,11 +30,15 @@ public:
 
 Q_SIGNALS:
     void jobActivated(const QString &job);
+    /// A job that waits or runs.
+    void cancelRequested(const QString &job);
     /// After the person has confirmed.
     void deleteRequested(const QString &job);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
 
 private:
     struct Private;

@@ -130,6 +130,8 @@ void DocumentSession::openDraft(const fs::path &file)
 
 void DocumentSession::restore(const Journal::Found &found)
 {
+    if (!mayDiscard())
+        return;
     show(found.pipeline, found.file, {});
     m_restored = true;
     m_journal.flush();

@@ -38,6 +38,7 @@ public:
     /// After the window has decided to close.
     void finish() { m_journal.clear(); }
     Journal &journal() { return m_journal; }
+    /// Asks first where there is unsaved work.
     void restore(const Journal::Found &found);
 
 Q_SIGNALS:

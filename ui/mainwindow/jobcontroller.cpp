@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "ui/mainwindow/jobcontroller.h"
 
+#include "core/pipeline/pipelinefile.h"
 #include "ui/common/words.h"
 
 #include <QCoreApplication>
@@ -26,8 +27,8 @@ QString resultLine(const QJsonObject &results)
         parts.append(QCoreApplication::translate("NodeItem", "best top-1 %1").arg(percentText(number("best_val_top1").toDouble())));
     if (number("Overall_Accuracy").isDouble())
         parts.append(QCoreApplication::translate("NodeItem", "accuracy %1").arg(percentText(number("Overall_Accuracy").toDouble())));
-    if (number("epochs").isDouble())
-        parts.append(QCoreApplication::translate("NodeItem", "epochs: %1").arg(number("epochs").toInt()));
+    if (number("epochs_done").isDouble())
+        parts.append(QCoreApplication::translate("NodeItem", "epochs: %1").arg(number("epochs_done").toInt()));
     if (number("images").isDouble())
         parts.append(QCoreApplication::translate("NodeItem", "%1 images").arg(countText(qint64(number("images").toDouble()))));
     if (number("rows").isDouble())
@@ -38,7 +39,7 @@ QString resultLine(const QJsonObject &results)
 }
 
 JobController::JobController(Workspace &workspace, const ComponentRegistry &registry, QObject *parent)
-    : QObject(parent), m_workspace(workspace), m_queue(workspace, registry)
+    : QObject(parent), m_workspace(workspace), m_registry(registry), m_queue(workspace, registry)
 {
     m_timer.setInterval(drainMs);
     connect(&m_timer, &QTimer::timeout, this, &JobController::drain);
@@ -50,13 +51,26 @@ JobController::JobController(Workspace &workspace, const ComponentRegistry &regi
 
 Result<QString> JobController::submit(const JobRequest &request)
 {
-    return m_queue.submit(request);
+    TW_ASSIGN(job, m_queue.submit(request));
+    m_own.insert(job);
+    m_pipelines.insert(job, request.pipeline);
+    m_states.insert(job, {});
+    return job;
 }
 
-void JobController::cancel()
+bool JobController::cancel(const QString &job)
 {
-    if (!m_queue.runningJob().isEmpty())
-        m_queue.cancel(m_queue.runningJob());
+    if (job.isEmpty() || !m_own.contains(job))
+        return false;
+    m_queue.cancel(job);
+    return true;
+}
+
+void JobController::cancelWaiting()
+{
+    const QStringList jobs = m_queue.queuedJobs();
+    for (const QString &job : jobs)
+        m_queue.cancel(job);
 }
 
 void JobController::stopAndKeep()
@@ -93,10 +107,7 @@ void JobController::handle(const JobEvent &event, Batch &batch)
 {
     const QString &job = event.job;
     if (const auto *state = std::get_if<JobStateEvent>(&event.body)) {
-        if (m_figures.job != job)
-            m_figures = {};
-        m_figures.job = job;
-        m_figures.state = state->state;
+        noteJobState(job, state->state);
         batch.figures = true;
         Q_EMIT jobStateChanged(job, state->state);
     } else if (const auto *node = std::get_if<NodeStateEvent>(&event.body)) {
@@ -107,14 +118,14 @@ void JobController::handle(const JobEvent &event, Batch &batch)
         NodeStatus &status = m_states[job][progress->node];
         status.progress = progress->fraction;
         status.progressText = progress->text;
-        noteProgress(*progress);
+        noteProgress(job, *progress);
         batch.nodes.insert({job, progress->node});
         batch.figures = true;
     } else if (const auto *line = std::get_if<LogEvent>(&event.body)) {
         Q_EMIT lineArrived(job, *line);
     } else if (const auto *metric = std::get_if<MetricEvent>(&event.body)) {
         batch.points[job].append(metric->point);
-        noteFigure(metric->point);
+        noteFigure(job, metric->point);
         batch.figures = true;
     } else if (const auto *failure = std::get_if<ErrorEvent>(&event.body)) {
         if (!failure->error.nodeId.isEmpty()) {
@@ -130,12 +141,26 @@ void JobController::handle(const JobEvent &event, Batch &batch)
     }
 }
 
+/// The status bar shows the job that runs; one that waits, or is taken out of the queue, does not
+/// take its place.
+void JobController::noteJobState(const QString &job, JobState state)
+{
+    const bool shownIsActive = !m_figures.job.isEmpty() && !isFinal(m_figures.state) && m_figures.state != JobState::Queued;
+    if (m_figures.job != job) {
+        if (shownIsActive && (state == JobState::Queued || isFinal(state)))
+            return;
+        m_figures = {};
+    }
+    m_figures.job = job;
+    m_figures.state = state;
+}
+
 void JobController::noteState(const QString &job, const NodeStateEvent &event)
 {
     NodeStatus &status = m_states[job][event.node];
     status.state = event.state;
     status.stopped = event.stopped;
-    if (event.state == NodeState::Running) {
+    if (event.state == NodeState::Running && m_figures.job == job) {
         m_figures.node = event.node;
         m_figures.progress = m_figures.secondsLeft = m_figures.epoch = m_figures.imagesPerSecond = -1;
         m_figures.text.clear();
@@ -149,9 +174,9 @@ void JobController::noteState(const QString &job, const NodeStateEvent &event)
     }
 }
 
-void JobController::noteProgress(const ProgressEvent &event)
+void JobController::noteProgress(const QString &job, const ProgressEvent &event)
 {
-    if (event.node != m_figures.node)
+    if (job != m_figures.job || event.node != m_figures.node)
         return;
     m_figures.progress = event.fraction;
     m_figures.text = event.text;
@@ -160,43 +185,68 @@ void JobController::noteProgress(const ProgressEvent &event)
     m_figures.secondsLeft = event.fraction > .01 && elapsed > 2 ? elapsed / event.fraction - elapsed : -1;
 }
 
-void JobController::noteFigure(const MetricPoint &point)
+void JobController::noteFigure(const QString &job, const MetricPoint &point)
 {
-    if (point.rank != 0 || point.node != m_figures.node)
+    if (job != m_figures.job || point.rank != 0 || point.node != m_figures.node)
         return;
     if (point.series == u"images_per_second")
         m_figures.imagesPerSecond = point.value;
     m_figures.epoch = qMax(m_figures.epoch, point.epoch);
 }
 
+std::optional<Pipeline> JobController::pipeline(const QString &job) const
+{
+    const auto found = m_pipelines.constFind(job);
+    return found == m_pipelines.cend() ? std::nullopt : std::optional(*found);
+}
+
+namespace {
+
+struct StoredJob
+{
+    QHash<QString, NodeStatus> states;
+    std::optional<Pipeline> pipeline;
+};
+
+StoredJob readStoredJob(const Workspace &workspace, const ComponentRegistry &registry, const QString &job)
+{
+    StoredJob found;
+    const Result<JobRecord> record = workspace.job(job);
+    if (!record)
+        return found;
+    for (const NodeRecord &node : record->nodes) {
+        NodeStatus status;
+        status.state = node.state;
+        status.stopped = node.stopped;
+        status.runError = node.error;
+        status.result = resultLine(node.results);
+        found.states.insert(node.id, status);
+    }
+    if (const auto loaded = loadPipelineFile(workspace.jobFolder(job) / "pipeline.json", registry); loaded)
+        found.pipeline = loaded->pipeline;
+    return found;
+}
+
+} // namespace
+
 void JobController::loadStates(const QString &job)
 {
-    if (m_states.contains(job)) {
+    if (m_own.contains(job)) {
         Q_EMIT statesLoaded(job);
         return;
     }
-    auto *watcher = new QFutureWatcher<QHash<QString, NodeStatus>>(this);
-    connect(watcher, &QFutureWatcher<QHash<QString, NodeStatus>>::finished, this, [this, watcher, job] {
+    // Read each time: a job of another program may have gone on since.
+    auto *watcher = new QFutureWatcher<StoredJob>(this);
+    connect(watcher, &QFutureWatcher<StoredJob>::finished, this, [this, watcher, job] {
         watcher->deleteLater();
-        if (!m_states.contains(job))
-            m_states.insert(job, watcher->result());
+        const StoredJob found = watcher->result();
+        m_states.insert(job, found.states);
+        if (found.pipeline)
+            m_pipelines.insert(job, *found.pipeline);
         Q_EMIT statesLoaded(job);
     });
-    watcher->setFuture(QtConcurrent::run([workspace = &m_workspace, job] {
-        QHash<QString, NodeStatus> states;
-        const Result<JobRecord> record = workspace->job(job);
-        if (!record)
-            return states;
-        for (const NodeRecord &node : record->nodes) {
-            NodeStatus status;
-            status.state = node.state;
-            status.stopped = node.stopped;
-            status.runError = node.error;
-            status.result = resultLine(node.results);
-            states.insert(node.id, status);
-        }
-        return states;
-    }));
+    watcher->setFuture(QtConcurrent::run(
+        [workspace = &m_workspace, registry = &m_registry, job] { return readStoredJob(*workspace, *registry, job); }));
 }
 
 } // namespace tw

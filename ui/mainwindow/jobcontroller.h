@@ -8,6 +8,7 @@
 #include <QElapsedTimer>
 #include <QHash>
 #include <QObject>
+#include <QSet>
 #include <QTimer>
 
 #include <memory>
@@ -35,14 +36,21 @@ public:
 
     Workspace &workspace() const { return m_workspace; }
     Result<QString> submit(const JobRequest &request);
-    void cancel();
+    /// Takes a waiting job out of the queue, ends a running one. False: not a job of this window.
+    bool cancel(const QString &job);
+    void cancelWaiting();
     void stopAndKeep();
+    /// stopAndKeep() has something to keep.
+    bool isTraining() const { return m_queue.isTraining(); }
     bool isIdle() const;
+    QStringList waitingJobs() const { return m_queue.queuedJobs(); }
     QString runningJob() const { return m_queue.runningJob(); }
     const RunFigures &figures() const { return m_figures; }
     /// States of the job's nodes: from events when it ran here, else what loadStates() brought.
     QHash<QString, NodeStatus> states(const QString &job) const { return m_states.value(job); }
-    /// Reads an earlier job's states on a worker thread; statesLoaded() follows.
+    /// What the job ran, when loadStates() has brought it.
+    std::optional<Pipeline> pipeline(const QString &job) const;
+    /// Brings an earlier job's states and pipeline with a worker thread; statesLoaded() follows.
     void loadStates(const QString &job);
     /// Takes the waiting events now.
     void drain();
@@ -60,11 +68,15 @@ private:
     struct Batch;
     void handle(const JobEvent &event, Batch &batch);
     void noteState(const QString &job, const NodeStateEvent &event);
-    void noteProgress(const ProgressEvent &event);
-    void noteFigure(const MetricPoint &point);
+    void noteJobState(const QString &job, JobState state);
+    void noteProgress(const QString &job, const ProgressEvent &event);
+    void noteFigure(const QString &job, const MetricPoint &point);
 
     Workspace &m_workspace;
+    const ComponentRegistry &m_registry;
     JobQueue m_queue;
+    QSet<QString> m_own;                     ///< submitted here: events tell their states
+    QHash<QString, Pipeline> m_pipelines;
     QTimer m_timer;
     QHash<QString, QHash<QString, NodeStatus>> m_states;
     QHash<QString, QHash<QString, QJsonObject>> m_results;

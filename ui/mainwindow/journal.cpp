@@ -66,10 +66,13 @@ fs::path Journal::pathWith(const char *suffix) const
 
 void Journal::write()
 {
+    if (m_writing.isRunning()) { // a slow disk must not hold up the window
+        m_timer.start();
+        return;
+    }
     const QByteArray work = writePipeline(m_document.pipeline(), m_document.registry());
     const QByteArray about = jsonObjectLine({{"file", jsonString(m_file)},
                                              {"written_ms", QByteArray::number(QDateTime::currentMSecsSinceEpoch())}});
-    m_writing.waitForFinished();
     m_writing = QtConcurrent::run([work, about, workPath = pathWith(workSuffix), aboutPath = pathWith(aboutSuffix)] {
         const Result<void> first = writeFileAtomically(aboutPath, about);
         const Result<void> second = first ? writeFileAtomically(workPath, work) : first;
@@ -81,6 +84,7 @@ void Journal::write()
 void Journal::flush()
 {
     m_timer.stop();
+    m_writing.waitForFinished();
     write();
     m_writing.waitForFinished();
 }

@@ -63,6 +63,7 @@ MainWindow::MainWindow(const WindowServices &services, QWidget *parent)
 
 MainWindow::~MainWindow()
 {
+    m_deleting.waitForFinished();
     m_metrics->setJob(nullptr, {});
     m_outputs->setJob(nullptr, {});
     m_jobList->setWorkspace(nullptr);
@@ -157,6 +158,7 @@ void MainWindow::connectCanvas()
                 m_parameters->setMachineFaults(errors);
             });
     connect(&m_document, &PipelineDocument::parameterChanged, this, &MainWindow::markChangedNode);
+    connect(&m_document, &PipelineDocument::changed, this, [this] { m_discards = false; });
     connect(&Theme::instance(), &Theme::changed, m_metrics, &MetricsTab::applyTheme);
     m_metrics->applyTheme(Theme::instance().isDark());
 }
@@ -170,6 +172,9 @@ void MainWindow::connectSession()
         m_canvas->bar().showMessage(InfoBar::Kind::Problem, QStringLiteral("%1: %2").arg(file, errorTooltip(error)));
     });
     connect(&m_session, &DocumentSession::opened, this, [this](const QStringList &notes) {
+        m_closing = false;
+        m_ownJobs.clear();
+        showStates(false);
         showTab(Tab::Pipeline);
         m_canvas->view().fitPipeline();
         m_canvas->view().setFocus();
@@ -243,33 +248,48 @@ void MainWindow::showEvent(QShowEvent *event)
 
 bool MainWindow::mayClose()
 {
-    if (!m_session.mayDiscard())
+    // Asked again at the end: the window stays usable while it waits for the job.
+    if (!m_discards && !m_session.mayDiscard()) {
+        m_closing = false;
         return false;
+    }
     if (m_jobs.isIdle())
         return true;
+    m_discards = true;
+    m_closing = askAboutJobs();
+    if (m_closing)
+        m_canvas->bar().showMessage(InfoBar::Kind::Note, tr("Closing as soon as the job has ended…"),
+                                    {{tr("Do not close"), [this] { m_closing = false; }}});
+    return false;
+}
+
+/// False: do not close.
+bool MainWindow::askAboutJobs()
+{
+    const int waiting = int(m_jobs.waitingJobs().size());
     QMessageBox box(QMessageBox::Question, tr("A job is running"), tr("A job is running. What should become of it?"),
                     QMessageBox::NoButton, this);
-    QPushButton *keep = box.addButton(tr("Stop and keep"), QMessageBox::AcceptRole);
+    if (waiting > 0)
+        box.setInformativeText(tr("%n waiting job(s) will be canceled.", nullptr, waiting));
+    const bool training = m_jobs.isTraining();
+    QPushButton *keep = box.addButton(training ? tr("Stop and keep") : tr("Close when it ends"), QMessageBox::AcceptRole);
     QPushButton *cancel = box.addButton(tr("Cancel the job"), QMessageBox::DestructiveRole);
     box.addButton(tr("Do not close"), QMessageBox::RejectRole);
     box.setDefaultButton(keep);
     box.exec();
-    if (box.clickedButton() == keep)
-        m_jobs.stopAndKeep();
-    else if (box.clickedButton() == cancel)
-        m_jobs.cancel();
-    else
+    if (box.clickedButton() != keep && box.clickedButton() != cancel)
         return false;
-    // The window closes by itself when the job has ended; it stays usable until then.
-    m_closing = true;
-    m_canvas->bar().showMessage(InfoBar::Kind::Note, tr("Closing as soon as the job has ended…"),
-                                {{tr("Do not close"), [this] { m_closing = false; }}});
-    return false;
+    m_jobs.cancelWaiting();
+    if (box.clickedButton() == cancel)
+        m_jobs.cancel(m_jobs.runningJob());
+    else if (training)
+        m_jobs.stopAndKeep();
+    return true;
 }
 
 void MainWindow::closeEvent(QCloseEvent *event)
 {
-    if (!(m_closing && m_jobs.isIdle()) && !mayClose()) {
+    if (!mayClose()) {
         event->ignore();
         return;
     }

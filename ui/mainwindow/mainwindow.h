@@ -7,7 +7,9 @@
 #include "ui/mainwindow/jobcontroller.h"
 #include "ui/mainwindow/modelexport.h"
 
+#include <QFuture>
 #include <QMainWindow>
+#include <QSet>
 
 #include <functional>
 
@@ -93,6 +95,8 @@ private:
     /// Selects the first faulty node and says why; false when the pipeline may not run.
     bool checkBeforeRun();
     void showFault(const Error &fault);
+    void showStates(bool tell);
+    void deleteJob(const QString &job);
     void showNodeStatus(const QString &job, const QString &node);
     void showJobState(const QString &job, JobState state);
     void markChangedNode(const QString &id);
@@ -105,6 +109,7 @@ private:
     void showAbout();
     void setThemeChoice(ThemeChoice choice);
     bool mayClose();
+    bool askAboutJobs();
 
     WindowServices m_services;
     PipelineDocument m_document;
@@ -125,7 +130,11 @@ private:
     StatusStrip *m_strip = nullptr;
     QString m_shownJob;
     bool m_fitOnShow = true;
-    bool m_closing = false;
+    QSet<QString> m_ownJobs;         ///< submitted from the document as it is open
+    bool m_showsStates = false;      ///< the job shown ran the open pipeline
+    QFuture<Result<void>> m_deleting;
+    bool m_closing = false;          ///< as soon as no job runs
+    bool m_discards = false;         ///< agreed for that moment, until the next edit
 };
 
 } // namespace tw

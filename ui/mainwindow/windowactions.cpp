@@ -54,7 +54,7 @@ void MainWindow::registerRunActions()
     add("run.keep", tr("&Stop and keep"), "stop-keep", QKeySequence(Qt::CTRL | Qt::Key_Period),
         tr("Finish the batch and keep the best model so far"), [this] { m_jobs.stopAndKeep(); });
     add("run.cancel", tr("&Cancel"), "cancel", QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Period),
-        tr("Stop now and keep no output"), [this] { m_jobs.cancel(); });
+        tr("Stop now and keep no output"), [this] { m_jobs.cancel(m_jobs.runningJob()); });
     add("run.export", tr("&Export model directory…"), "export", QKeySequence(Qt::CTRL | Qt::Key_E),
         tr("Copy the trained model of the job shown"), [this] { exportModel(); });
 }
@@ -177,8 +177,8 @@ void MainWindow::fillRecentMenu()
     menu->clear();
     for (const QString &file : DocumentSession::recentFiles()) {
         QString shown = file;
-        QAction *action = menu->addAction(shown.replace(u'&', QStringLiteral("&&")), this, [this, file] { openFile(file); });
-        action->setEnabled(QFileInfo::exists(file));
+        // Whether it still exists is told when it is opened: looking may hang on a network folder.
+        menu->addAction(shown.replace(u'&', QStringLiteral("&&")), this, [this, file] { openFile(file); });
     }
     if (menu->isEmpty())
         menu->addAction(tr("None yet"))->setEnabled(false);

@@ -7,6 +7,7 @@
 #include "ui/common/filterpopup.h"
 #include "ui/common/words.h"
 #include "ui/jobs/joblist.h"
+#include "ui/mainwindow/jobpipeline.h"
 #include "ui/mainwindow/mainwindow.h"
 #include "ui/mainwindow/rundialog.h"
 #include "ui/mainwindow/statusstrip.h"
@@ -28,12 +29,8 @@ void MainWindow::connectJobs()
 {
     connect(&m_jobs, &JobController::nodeStatusChanged, this, &MainWindow::showNodeStatus);
     connect(&m_jobs, &JobController::statesLoaded, this, [this](const QString &job) {
-        if (job != m_shownJob)
-            return;
-        m_canvas->scene().clearStatus();
-        const QHash<QString, NodeStatus> states = m_jobs.states(job);
-        for (auto state = states.cbegin(); state != states.cend(); ++state)
-            m_canvas->scene().setStatus(state.key(), state.value());
+        if (job == m_shownJob)
+            showStates(true);
     });
     connect(&m_jobs, &JobController::pointsArrived, this, [this](const QString &job, const QList<MetricPoint> &points) {
         if (job == m_shownJob)
@@ -49,14 +46,11 @@ void MainWindow::connectJobs()
         m_canvas->bar().showMessage(InfoBar::Kind::Problem, errorTooltip(error));
     });
     connect(m_jobList, &JobListView::jobActivated, this, &MainWindow::showJob);
-    connect(m_jobList, &JobListView::deleteRequested, this, [this](const QString &job) {
-        const Result<void> deleted = m_services.workspace->deleteJob(job);
-        if (!deleted)
-            m_canvas->bar().showMessage(InfoBar::Kind::Problem, errorTooltip(deleted.error()));
-        else if (job == m_shownJob)
-            showJob({});
-        m_jobList->refresh();
+    connect(m_jobList, &JobListView::cancelRequested, this, [this](const QString &job) {
+        if (!m_jobs.cancel(job))
+            m_canvas->bar().showMessage(InfoBar::Kind::Warning, tr("This job runs in another program; cancel it there."));
     });
+    connect(m_jobList, &JobListView::deleteRequested, this, &MainWindow::deleteJob);
     connect(m_outputs, &OutputsTab::exportRequested, this,
             [this](const QByteArray &folder) { exportFrom(pathFromBytes(folder), m_session.displayName()); });
     connect(&m_exporter, &ModelExporter::finished, this, [this](const QString &destination) {
@@ -123,6 +117,8 @@ void MainWindow::submit(JobRequest request)
         return;
     }
     m_canvas->bar().hide();
+    m_closing = false;
+    m_ownJobs.insert(*job);
     showJob(*job);
     m_jobList->refresh();
     updateRunActions();
@@ -139,9 +135,47 @@ void MainWindow::showJob(const QString &job)
     updateRunActions();
 }
 
+/// The states of the job shown, on the canvas of the pipeline that it ran and on no other.
+void MainWindow::showStates(bool tell)
+{
+    m_canvas->scene().clearStatus();
+    const std::optional<Pipeline> ran = m_jobs.pipeline(m_shownJob);
+    m_showsStates = ran && (m_ownJobs.contains(m_shownJob) || isSamePipeline(*ran, m_document.pipeline()));
+    if (!m_showsStates) {
+        if (tell && ran)
+            m_canvas->bar().showMessage(InfoBar::Kind::Note, tr("This job ran another pipeline than the one that is open."),
+                                        {{tr("Open its pipeline"), [this, job = m_shownJob] { showJobPipeline(job); }}});
+        return;
+    }
+    const QSet<QString> changed = nodesChangedSince(*ran, m_document.pipeline(), *m_services.registry);
+    const QHash<QString, NodeStatus> states = m_jobs.states(m_shownJob);
+    for (auto state = states.cbegin(); state != states.cend(); ++state) {
+        NodeStatus status = state.value();
+        status.changedSinceRun = isFinal(status.state) && changed.contains(state.key());
+        m_canvas->scene().setStatus(state.key(), status);
+    }
+}
+
+void MainWindow::deleteJob(const QString &job)
+{
+    m_deleting.waitForFinished(); // rare: two in a row
+    m_deleting = QtConcurrent::run([workspace = m_services.workspace, job] { return workspace->deleteJob(job); });
+    if (job == m_shownJob)
+        showJob({});
+    auto *watcher = new QFutureWatcher<Result<void>>(this);
+    connect(watcher, &QFutureWatcher<Result<void>>::finished, this, [this, watcher] {
+        watcher->deleteLater();
+        if (const Result<void> deleted = watcher->result(); !deleted)
+            m_canvas->bar().showMessage(InfoBar::Kind::Problem, errorTooltip(deleted.error()));
+        m_jobList->refresh();
+    });
+    watcher->setFuture(m_deleting);
+}
+
 void MainWindow::showNodeStatus(const QString &job, const QString &node)
 {
-    if (job == m_shownJob)
+    updateRunActions();
+    if (job == m_shownJob && m_showsStates)
         m_canvas->scene().setStatus(node, m_jobs.states(job).value(node));
 }
 
@@ -174,7 +208,7 @@ void MainWindow::showJobState(const QString &job, JobState state)
 void MainWindow::updateRunActions()
 {
     const bool running = !m_jobs.isIdle();
-    m_actions->action(QStringLiteral("run.keep"))->setEnabled(running);
+    m_actions->action(QStringLiteral("run.keep"))->setEnabled(m_jobs.isTraining());
     m_actions->action(QStringLiteral("run.cancel"))->setEnabled(running);
     m_actions->action(QStringLiteral("run.upTo"))->setEnabled(!m_canvas->scene().selectedNodes().isEmpty());
     m_actions->action(QStringLiteral("run.export"))->setEnabled(!m_shownJob.isEmpty());

@@ -9,6 +9,8 @@
 
 #include <QRegularExpression>
 #include <QSignalSpy>
+#include <QSqlDatabase>
+#include <QSqlQuery>
 
 #include <sys/stat.h>
 
@@ -41,6 +43,7 @@ private Q_SLOTS:
     void refusesUsedExportTarget();
     void runsUpToANode();
     void viewDropsButFilesKeepAll();
+    void aHeldStoreCostsNoTraining();
 
 private:
     static Pipeline chain(const QString &mode, int count = 0);
@@ -410,6 +413,29 @@ void TestJobQueue::viewDropsButFilesKeepAll()
     QCOMPARE(series->size(), 1);
     QCOMPARE(series->first().lastStep, qint64(count));
     QCOMPARE(series->first().best, 1.0 / count);
+}
+
+/// Another program keeps the store to itself beyond the end of the training.
+void TestJobQueue::aHeldStoreCostsNoTraining()
+{
+    const QString job = submit(requestFor(training(20)));
+    QVERIFY(waitFor("train", "Running"));
+    {
+        QSqlDatabase other = QSqlDatabase::addDatabase("QSQLITE", "holder");
+        other.setDatabaseName(QString::fromStdString((m_studio->folder() / "studio.db").string()));
+        QVERIFY(other.open());
+        QVERIFY(QSqlQuery(other).exec("BEGIN IMMEDIATE"));
+        QTest::qWait(6000); // longer than a write waits
+        QVERIFY(QSqlQuery(other).exec("ROLLBACK"));
+    }
+    QSqlDatabase::removeDatabase("holder");
+    const JobRecord record = finish(job);
+    QCOMPARE(record.state, JobState::Completed);
+    QVERIFY(!record.error.has_value());
+    for (const NodeRecord &node : record.nodes) {
+        QCOMPARE(node.state, NodeState::Completed);
+        QCOMPARE(node.outputs.size(), 1);
+    }
 }
 
 QTEST_GUILESS_MAIN(TestJobQueue)
