@@ -98,13 +98,13 @@ void ComponentPalette::fill()
             QFont font = group->font(0);
             font.setBold(true);
             group->setFont(0, font);
+            group->setSizeHint(0, QSize(0, fontMetrics().height() + 10)); // all rows take the first one's
         }
         auto *item = new QTreeWidgetItem(group, {componentWord(type->displayName)});
         item->setIcon(0, categoryIcon(type->category));
         item->setData(0, componentRole, type->id);
         item->setToolTip(0, plainTooltip(componentWord(type->description)));
         item->setFlags(Qt::ItemIsEnabled | Qt::ItemIsSelectable | Qt::ItemIsDragEnabled);
-        item->setSizeHint(0, QSize(0, fontMetrics().height() + 8));
     }
     m_tree->expandAll();
 }

@@ -289,7 +289,8 @@ void NodeItem::paintFooter(QPainter *painter) const
     const bool running = m_status.state == NodeState::Running;
     painter->setFont(scaledFont(.88, !failed));
     painter->setPen(failed ? colors.bad : running ? colors.accent : colors.good);
-    if (m_status.changedSinceRun || m_status.state == NodeState::Canceled || m_status.state == NodeState::Skipped)
+    const bool done = m_status.state == NodeState::Completed || m_status.state == NodeState::Reused;
+    if (m_status.changedSinceRun || (!done && !failed && !running))
         painter->setPen(colors.faintText);
     drawElided(painter, first.translated(0, footerLine), result, Qt::AlignLeft);
 }

@@ -112,7 +112,7 @@ QString styleSheetFor(const ThemeColors &c)
         return {};
     QString sheet = QString::fromUtf8(file.readAll());
     const std::pair<const char *, QColor> colors[] = {
-        {"@border", c.border}, {"@panel", c.panel},   {"@field", c.field}, {"@muted", c.mutedText},
+        {"@border", c.border}, {"@panel", c.panel},   {"@field", c.field}, {"@muted", c.mutedText}, {"@faint", c.faintText},
         {"@text", c.text},     {"@accent", c.accent}, {"@canvas", c.canvas}, {"@bad", c.bad}, {"@onAccent", c.onAccent}};
     for (const auto &[name, color] : colors)
         sheet.replace(QLatin1String(name), color.name());

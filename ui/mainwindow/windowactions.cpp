@@ -192,9 +192,12 @@ void MainWindow::setThemeChoice(ThemeChoice choice)
 
 void MainWindow::openCommandList()
 {
+    QPixmap nothing(18, 18); // keeps the texts on one line
+    nothing.fill(Qt::transparent);
     QList<FilterEntry> entries;
     for (QAction *action : m_actions->all())
-        entries.append({plainActionText(action), action->shortcut().toString(QKeySequence::NativeText), action->icon(),
+        entries.append({plainActionText(action), action->shortcut().toString(QKeySequence::NativeText),
+                        action->icon().isNull() ? QIcon(nothing) : action->icon(),
                         QVariant::fromValue(action), action->isEnabled()});
     auto *popup = new FilterPopup(tr("Type a command"), entries, this);
     popup->setObjectName(QStringLiteral("commandList"));

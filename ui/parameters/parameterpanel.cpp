@@ -144,7 +144,12 @@ QWidget *ParameterPanel::makeNodePage()
     m_idFault->hide();
     headLayout->addLayout(titleRow);
     headLayout->addWidget(m_description);
-    headLayout->addWidget(m_id);
+    auto *idRow = new QHBoxLayout;
+    auto *idLabel = new QLabel(tr("Id"));
+    idLabel->setBuddy(m_id);
+    idRow->addWidget(idLabel);
+    idRow->addWidget(m_id, 1);
+    headLayout->addLayout(idRow);
     headLayout->addWidget(m_idFault);
     m_scroll = new QScrollArea;
     m_scroll->setWidgetResizable(true);

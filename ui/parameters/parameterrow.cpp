@@ -7,6 +7,7 @@
 
 #include <QEvent>
 #include <QGridLayout>
+#include <QHBoxLayout>
 #include <QLabel>
 #include <QToolButton>
 
@@ -57,17 +58,23 @@ ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
     layout->setHorizontalSpacing(6);
     layout->setVerticalSpacing(2);
     layout->addWidget(m_label, 0, 0);
-    layout->addWidget(m_editor, 0, 1);
+    auto *cell = new QHBoxLayout;
+    cell->setSpacing(6);
+    cell->addWidget(m_editor, 1);
     if (!spec.unit.isEmpty()) {
         auto *unit = new QLabel(parameterWord(spec.unit), this);
         unit->setTextFormat(Qt::PlainText);
-        layout->addWidget(unit, 0, 2);
+        cell->addWidget(unit);
     }
-    layout->addWidget(m_reset, 0, 3);
-    layout->addWidget(m_fault, 1, 0, 1, 4);
-    layout->addWidget(m_help, 2, 0, 1, 4);
-    layout->setColumnStretch(0, 11);
-    layout->setColumnStretch(1, 12);
+    layout->addLayout(cell, 0, 1);
+    layout->addWidget(m_reset, 0, 2);
+    layout->addWidget(m_fault, 1, 0, 1, 3);
+    layout->addWidget(m_help, 2, 0, 1, 3);
+    // The label's text has no say in the width, so that the fields of all rows begin on one line.
+    m_label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    layout->setColumnMinimumWidth(0, 96);
+    layout->setColumnStretch(0, 2);
+    layout->setColumnStretch(1, 3);
     m_editor->field()->installEventFilter(this);
     connect(m_editor, &ParameterEditor::edited, this, [this](const QVariant &value) {
         m_refusal.reset();

@@ -30,6 +30,7 @@ private Q_SLOTS:
     void sortsWithUnknownLast_data();
     void sortsWithUnknownLast();
     void showsJobsOfTheStore();
+    void jobsOfOtherProgramsAppear();
     void searchFindsWords();
     void refreshKeepsTheSelection();
     void updateStateShowsAtOnce();
@@ -166,6 +167,23 @@ void TestJobList::showsJobsOfTheStore()
     QCOMPARE(model->index(1, JobModel::Duration).data().toString(), QStringLiteral("1:35"));
     list.setWorkspace(nullptr);
     QCOMPARE(shownNames(list), QStringList());
+}
+
+/// The command line works in the same workspace; nobody tells the list.
+void TestJobList::jobsOfOtherProgramsAppear()
+{
+    JobListView list;
+    list.show();
+    list.setWorkspace(m_workspace.get());
+    auto other = Workspace::open(m_workspace->folder());
+    TW_VERIFY(other);
+    QTest::qWait(100);
+    JobRecord record;
+    record.id = idA;
+    record.name = QStringLiteral("elsewhere");
+    record.createdMs = 1;
+    TW_VERIFY((*other)->insertJob(record));
+    QTRY_COMPARE_WITH_TIMEOUT(shownNames(list), QStringList{"elsewhere"}, 10000);
 }
 
 void TestJobList::searchFindsWords()
