@@ -3,6 +3,7 @@
 
 #include "app/cli/output.h"
 #include "core/base/json.h"
+#include "core/base/paths.h"
 
 #include <algorithm>
 
@@ -88,6 +89,22 @@ void JobPrinter::print(const JobEvent &event)
         printJson(event);
     else
         printText(event);
+}
+
+void JobPrinter::tellDropped(qint64 events, const fs::path &jobFolder)
+{
+    if (events == 0 || m_mode != Mode::Json)
+        return;
+    const QString text = QStringLiteral("%1 points and log lines were left out because they were read too slowly; "
+                                        "the files in %2 have all of them")
+                             .arg(events)
+                             .arg(displayPath(jobFolder));
+    writeOut(jsonLine("log", {{"node", "null"},
+                              {"rank", "0"},
+                              {"level", jsonString(QStringLiteral("warning"))},
+                              {"driver", "false"},
+                              {"dropped", QByteArray::number(events)},
+                              {"line", jsonString(text)}}));
 }
 
 void JobPrinter::printJson(const JobEvent &event)

@@ -18,6 +18,8 @@ public:
     void print(const JobEvent &event);
     /// A line between two states of the bar (always; with JSON nothing).
     void say(const QByteArray &line);
+    /// With JSON: says that a slow reader missed points or lines, and where the files have them all.
+    void tellDropped(qint64 events, const fs::path &jobFolder);
     /// Takes the bar away.
     void finish();
     const QList<Error> &errors() const { return m_errors; }

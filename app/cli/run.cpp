@@ -100,6 +100,7 @@ public:
         m_printer.say("Job " + m_job.toUtf8());
         QCoreApplication::exec();
         drain();
+        m_printer.tellDropped(m_queue.droppedEvents(), m_workspace.jobFolder(m_job));
         m_printer.say("Results: " + bytesFromPath(m_workspace.jobFolder(m_job)));
         m_printer.finish();
         if (m_stopAsked)
