@@ -18,53 +18,95 @@ void checkLabelled(const PortFacts &facts, const QString &port, QList<Error> &fa
                       QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class.")));
 }
 
-/// Names in `facts` with at least one image (all names where counts are not known).
-QStringList usedCategories(const PortFacts &facts)
+using Names = QList<QByteArray>;
+
+QString shownList(const Names &names)
 {
-    QStringList used;
-    for (qsizetype i = 0; i < facts.categories->size(); ++i)
-        if (!facts.counts || i >= facts.counts->size() || facts.counts->at(i) > 0)
-            used.append(facts.categories->at(i));
-    return used;
+    QStringList texts;
+    for (const QByteArray &name : names)
+        texts.append(QString::fromUtf8(name));
+    return quotedList(texts);
 }
 
-QStringList without(const QStringList &names, const QStringList &taken)
+/// Names without an image (none where counts are not known).
+Names emptyCategories(const CategoryFacts &facts)
 {
-    QStringList left;
-    const QSet<QString> known(taken.begin(), taken.end());
-    for (const QString &name : names)
+    Names empty;
+    for (qsizetype i = 0; facts.counts && i < facts.names.size(); ++i)
+        if (i < facts.counts->size() && facts.counts->at(i) == 0)
+            empty.append(facts.names.at(i));
+    return empty;
+}
+
+Names without(const Names &names, const Names &taken)
+{
+    Names left;
+    const QSet<QByteArray> known(taken.begin(), taken.end());
+    for (const QByteArray &name : names)
         if (!known.contains(name))
             left.append(name);
     return left;
 }
 
-void compareCategories(const PortFacts &training, const PortFacts &validation, bool same,
-                       PreflightReply &reply)
+Error tooFewCategories(const Names &names)
 {
-    const QStringList unknown = without(usedCategories(validation), *training.categories);
+    return makeError(
+        errors::InvalidDataset,
+        QT_TRANSLATE_NOOP("Error", "Training needs at least two categories; the data have %1: %2."),
+        {QString::number(names.size()), shownList(names)},
+        QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class."));
+}
+
+void compareCategories(const CategoryFacts &training, const CategoryFacts &validation,
+                       bool requireSame, CategoryFindings &found)
+{
+    const Names unknown = without(validation.names, training.names);
     if (!unknown.isEmpty())
-        reply.errors.append(makeError(
+        found.errors.append(makeError(
             errors::InvalidDataset,
             QT_TRANSLATE_NOOP("Error",
                               "The validation pictures have categories that training lacks: %1."),
-            {quotedList(unknown)},
+            {shownList(unknown)},
             QT_TRANSLATE_NOOP("Error", "Use the same class names in both sets.")));
-    const QStringList missing = without(*training.categories, usedCategories(validation));
+    const Names missing =
+        without(training.names, without(validation.names, emptyCategories(validation)));
     if (missing.isEmpty())
         return;
-    if (same)
-        reply.errors.append(makeError(
+    if (requireSame)
+        found.errors.append(makeError(
             errors::InvalidDataset,
             QT_TRANSLATE_NOOP("Error", "The validation pictures lack categories of training: %1."),
-            {quotedList(missing)},
+            {shownList(missing)},
             QT_TRANSLATE_NOOP("Error",
                               "Add pictures of them, or switch 'Require same categories' off.")));
     else
-        reply.warnings.append(
-            QStringLiteral("No validation pictures of: %1").arg(quotedList(missing)));
+        found.warnings.append(
+            QStringLiteral("No validation pictures of: %1").arg(shownList(missing)));
+}
+
+CategoryFacts factsOf(const PortFacts &port)
+{
+    CategoryFacts facts;
+    for (const QString &name : *port.categories)
+        facts.names.append(name.toUtf8());
+    facts.counts = port.counts;
+    return facts;
 }
 
 } // namespace
+
+CategoryFindings checkCategories(const CategoryFacts &training,
+                                 const std::optional<CategoryFacts> &validation, bool requireSame)
+{
+    CategoryFindings found;
+    if (training.names.size() < 2)
+        found.errors.append(tooFewCategories(training.names));
+    if (const Names empty = emptyCategories(training); !empty.isEmpty())
+        found.warnings.append(QStringLiteral("No training pictures of: %1").arg(shownList(empty)));
+    if (validation)
+        compareCategories(training, *validation, requireSame, found);
+    return found;
+}
 
 void checkTrainingData(const PreflightRequest &request, PreflightReply &reply)
 {
@@ -73,16 +115,14 @@ void checkTrainingData(const PreflightRequest &request, PreflightReply &reply)
     checkLabelled(training, QStringLiteral("training_dataset"), reply.errors);
     checkLabelled(validation, QStringLiteral("validation_dataset"), reply.errors);
     const bool labelled = training.labelled.value_or(true) && validation.labelled.value_or(true);
-    if (training.categories && labelled && training.categories->size() < 2)
-        reply.errors.append(makeError(
-            errors::InvalidDataset,
-            QT_TRANSLATE_NOOP("Error",
-                              "Training needs at least two categories; the data have %1: %2."),
-            {QString::number(training.categories->size()), quotedList(*training.categories)},
-            QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class.")));
-    if (training.categories && validation.categories && labelled)
-        compareCategories(training, validation, request.values.boolean("require_same_categories"),
-                          reply);
+    if (training.categories && labelled) {
+        const auto known =
+            validation.categories ? std::optional(factsOf(validation)) : std::nullopt;
+        const CategoryFindings found = checkCategories(
+            factsOf(training), known, request.values.boolean("require_same_categories"));
+        reply.errors += found.errors;
+        reply.warnings += found.warnings;
+    }
     const qlonglong batch = request.values.integer("batch_size");
     if (training.images && batch > *training.images)
         reply.errors.append(

@@ -109,6 +109,7 @@ Result<ScanResult> verifiedScan(const RunRequest &request, const fs::path &path)
                                 total > 0 ? double(done) / double(total) : -1,
                                 QStringLiteral("verified %1 of %2").arg(done).arg(total));
                         }));
+    scan.manifest.skipUnreadable = skip;
     return scan;
 }
 

@@ -6,6 +6,9 @@ namespace tw::components {
 
 namespace {
 
+/// Edits elsewhere in the pipeline come quickly; a run is seldom started as soon after one.
+constexpr std::chrono::seconds listingAge(5);
+
 /// Archives and lists that this version does not read, by the end of the name.
 bool isUnreadSource(const fs::path &path)
 {
@@ -64,7 +67,7 @@ PreflightReply preflightDataset(const PreflightRequest &request)
         return reply;
     }
     // Empty classes are Convert's business; here they are only counted.
-    auto scan = scanAnew(path, ScanOptions{true, {}}, request.stop);
+    auto scan = scanRecent(path, ScanOptions{true, {}}, listingAge, request.stop);
     if (!scan.ok()) {
         reply.errors.append(Error(scan.error()).atParameter(QStringLiteral("path")));
         return reply;

@@ -18,6 +18,18 @@ QList<Error> validateValues(const ParameterValues &values)
     return checkIntegersUpTo(values, std::numeric_limits<int>::max(), {"batch_size", "k"});
 }
 
+/// Categories of the data that the model has no class for and that are known to have pictures.
+QStringList unknownCategories(const PortFacts &data, const PortFacts &model)
+{
+    QStringList unknown;
+    if (!data.categories || !data.counts || !model.categories || !data.labelled.value_or(false))
+        return unknown;
+    for (qsizetype i = 0; i < data.categories->size() && i < data.counts->size(); ++i)
+        if (data.counts->at(i) > 0 && !model.categories->contains(data.categories->at(i)))
+            unknown.append(data.categories->at(i));
+    return unknown;
+}
+
 PreflightReply preflightScore(const PreflightRequest &request)
 {
     PreflightReply reply;
@@ -29,6 +41,11 @@ PreflightReply preflightScore(const PreflightRequest &request)
     facts.images = data.images;
     facts.labelled = data.labelled;
     facts.categories = model.categories;
+    if (const QStringList unknown = unknownCategories(data, model); !unknown.isEmpty()) {
+        facts.extra.insert(QStringLiteral("unknown_categories"), unknown);
+        reply.warnings.append(
+            QStringLiteral("The model has no class for: %1").arg(quotedList(unknown)));
+    }
     reply.summary =
         data.images ? QStringLiteral("%1 images").arg(groupedNumber(*data.images)) : QString();
     reply.outputs.insert(QStringLiteral("scored_dataset"), facts);
@@ -48,13 +65,15 @@ ScoreLayout layoutOf(const RunRequest &request, const ModelInfo &info,
     return layout;
 }
 
-LoaderOptions loaderOptions(const RunRequest &request, const ModelInfo &info)
+LoaderOptions loaderOptions(const RunRequest &request, const ModelInfo &info,
+                            const ImageManifest &manifest)
 {
     LoaderOptions options;
     options.batchSize = int(request.values.integer("batch_size"));
     options.numWorkers = automaticWorkers();
     options.normalization = info.normalization;
     options.channels = info.channels;
+    options.skipUnreadable = manifest.skipUnreadable;
     return options;
 }
 
@@ -130,7 +149,8 @@ Result<RunReply> runScore(const RunRequest &request)
             QStringLiteral(
                 "The operations attached to the data are not used: the model's own run instead."));
     warnOfCategories(*manifest, info, context);
-    TW_ASSIGN(loader, BatchLoader::create(manifest, info.transforms, loaderOptions(request, info)));
+    TW_ASSIGN(loader, BatchLoader::create(manifest, info.transforms,
+                                          loaderOptions(request, info, *manifest)));
     const QString port = QStringLiteral("scored_dataset");
     TW_ASSIGN(table, ScoreTableWriter::create(request.outputFolders.value(port),
                                               layoutOf(request, info, *manifest)));

@@ -65,6 +65,7 @@ ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) c
     out.categories = categories;
     out.transforms = transforms;
     out.transformsForTraining = transformsForTraining;
+    out.skipUnreadable = skipUnreadable;
     out.reserve(indices.size(), m_pool.size());
     for (const std::uint32_t i : indices)
         out.add(path(i), category(i), bytes(i), mtimeNs(i));

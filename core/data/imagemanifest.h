@@ -28,7 +28,8 @@ public:
     std::vector<std::string> categories;     ///< bytes of the names, class-id order
     std::optional<TransformList> transforms; ///< attached list; none after Convert and Split
     bool transformsForTraining = false;
-    std::string fingerprint; ///< hash over sorted (path, size, mtime_ns, category)
+    bool skipUnreadable = true; ///< Convert's on_unreadable, for pictures that fail later
+    std::string fingerprint;    ///< hash over sorted (path, size, mtime_ns, category)
 
     std::size_t size() const { return m_categories.size(); }
     void reserve(std::size_t images, std::size_t pathBytes);

@@ -5,9 +5,11 @@
 
 #include <QCoreApplication>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <limits>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -110,9 +112,8 @@ Result<std::unique_ptr<ImageReader>> openIdx(const ImageManifest &manifest)
     return std::unique_ptr<ImageReader>(new IdxReader(file, std::move(places)));
 }
 
-} // namespace
-
-Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> &bytes)
+/// At most `most` bytes from the start of the file.
+Result<void> readStart(const std::string &path, std::size_t most, std::vector<std::uint8_t> &bytes)
 {
     const FileHandle file(path.c_str());
     struct stat status
@@ -122,7 +123,7 @@ Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> 
         return cannotRead(path, errno);
     if (!S_ISREG(status.st_mode))
         return cannotRead(path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
-    bytes.resize(std::size_t(status.st_size));
+    bytes.resize(std::min(std::size_t(status.st_size), most));
     std::size_t done = 0;
     while (done < bytes.size()) {
         const ssize_t got = ::read(file.descriptor(), bytes.data() + done, bytes.size() - done);
@@ -136,6 +137,24 @@ Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> 
     }
     bytes.resize(done);
     return {};
+}
+
+} // namespace
+
+Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> &bytes)
+{
+    return readStart(path, std::numeric_limits<std::size_t>::max(), bytes);
+}
+
+Result<ImageHeader> readPictureHeader(const std::string &path, std::vector<std::uint8_t> &bytes)
+{
+    constexpr std::size_t UsualHeader = 64 << 10;
+    TW_TRY(readStart(path, UsualHeader, bytes));
+    const Result<ImageHeader> header = readImageHeader(bytes, path);
+    if (header.ok() || bytes.size() < UsualHeader)
+        return header;
+    TW_TRY(readPictureFile(path, bytes));
+    return readImageHeader(bytes, path);
 }
 
 Result<ImageBuffer> ImageReader::read(std::size_t index) const

@@ -35,5 +35,7 @@ public:
 
 /// A regular file's bytes into a buffer that keeps its memory. InvalidImageError naming the path.
 Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> &bytes);
+/// Size and format, of the file's first bytes where these are enough. InvalidImageError.
+Result<ImageHeader> readPictureHeader(const std::string &path, std::vector<std::uint8_t> &bytes);
 
 } // namespace tw

@@ -190,6 +190,7 @@ QByteArray headText(const ImageManifest &manifest)
          {"categories", jsonText(categories)},
          {"transforms", jsonText(transforms)},
          {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
+         {"on_unreadable", manifest.skipUnreadable ? "\"skip\"" : "\"fail\""},
          {"count", QByteArray::number(qulonglong(manifest.size()))},
          {"fingerprint", jsonString(QString::fromStdString(manifest.fingerprint))}});
 }
@@ -225,6 +226,12 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
         manifest.transforms = std::move(list);
     }
     manifest.transformsForTraining = json.value(QStringLiteral("transforms_for_training")).toBool();
+    // Files from before the key have none.
+    const QString policy =
+        json.value(QStringLiteral("on_unreadable")).toString(QStringLiteral("skip"));
+    if (policy != QLatin1String("skip") && policy != QLatin1String("fail"))
+        return badHead(file, QStringLiteral("its on_unreadable is \"%1\"").arg(policy));
+    manifest.skipUnreadable = policy == QLatin1String("skip");
     manifest.fingerprint = json.value(QStringLiteral("fingerprint")).toString().toStdString();
     const qint64 count = json.value(QStringLiteral("count")).toInteger(-1);
     if (count < 0)

@@ -133,16 +133,25 @@ struct NormalizationWorker
 void measure(const ImageReader &reader, const ImageManifest &manifest,
              const TransformList &transforms, std::size_t index, NormalizationWorker &worker)
 {
+    const auto note = [&](Error error) {
+        if (!worker.error || index < worker.error->first)
+            worker.error = std::pair(index, std::move(error));
+    };
     const Result<PixelView> image = reader.view(index, worker.read);
-    if (!image.ok())
+    if (!image.ok()) {
+        Error error = image.error();
+        error.name = QLatin1String(errors::InvalidDataset);
+        if (!manifest.skipUnreadable)
+            note(std::move(error));
         return;
+    }
     SampleRandom random(0, RandomPurpose::Augment, 0, std::uint32_t(index));
     const Result<PixelView> out =
         transformView(*image, transforms, random, manifest.displayName(index), worker.transform);
     if (out.ok())
         worker.sums.add(*out);
-    else if (!worker.error || index < worker.error->first)
-        worker.error = std::pair(index, out.error());
+    else
+        note(out.error());
 }
 
 } // namespace

@@ -1,23 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/scancache.h"
 
+#include "core/data/idxfile.h"
+
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <deque>
 #include <mutex>
+#include <set>
 
 namespace tw {
 
 namespace {
 
+using Clock = std::chrono::steady_clock;
+using Stamp = std::vector<std::int64_t>;
 constexpr std::size_t rememberedScans = 4;
 
 struct Entry
 {
     fs::path path;
     ScanOptions options;
-    std::vector<std::int64_t> stamp;
+    Stamp stamp;
+    std::vector<fs::path> places; ///< what the listing was read from
+    Stamp placesStamp;
+    Clock::time_point made;
     ScanPtr scan;
 };
 
@@ -33,7 +41,7 @@ Cache &cache()
     return instance;
 }
 
-void appendStamp(const fs::path &path, std::vector<std::int64_t> &stamp)
+void appendStamp(const fs::path &path, Stamp &stamp)
 {
     struct stat info = {};
     if (::stat(path.c_str(), &info) != 0)
@@ -44,9 +52,9 @@ void appendStamp(const fs::path &path, std::vector<std::int64_t> &stamp)
 }
 
 /// Times of the path and of the folders one level down (in byte order of their names).
-std::vector<std::int64_t> stampOf(const fs::path &path)
+Stamp stampOf(const fs::path &path)
 {
-    std::vector<std::int64_t> stamp;
+    Stamp stamp;
     appendStamp(path, stamp);
     std::error_code failed;
     std::vector<fs::path> folders;
@@ -61,23 +69,87 @@ std::vector<std::int64_t> stampOf(const fs::path &path)
     return stamp;
 }
 
+/// Folders of the pictures and those above them; the two files of an IDX pair.
+std::vector<fs::path> placesOf(const ImageManifest &manifest)
+{
+    if (manifest.storage == ImageManifest::Storage::Idx)
+        return {manifest.root, idxLabelsFor(manifest.root).value_or(fs::path())};
+    std::set<std::string> folders{std::string()};
+    for (std::size_t i = 0; i < manifest.size(); ++i) {
+        std::string_view folder = manifest.path(i);
+        for (auto end = folder.rfind('/'); end != std::string_view::npos; end = folder.rfind('/')) {
+            folder = folder.substr(0, end);
+            if (!folders.emplace(folder).second)
+                break;
+        }
+    }
+    std::vector<fs::path> places;
+    for (const std::string &folder : folders)
+        places.push_back(manifest.root / folder);
+    return places;
+}
+
+Stamp stampOfPlaces(const std::vector<fs::path> &places)
+{
+    Stamp stamp;
+    for (const fs::path &place : places)
+        appendStamp(place, stamp);
+    return stamp;
+}
+
+/// Whether a place may have changed after it was read: its time is that of the listing or later.
+bool changedSince(const std::vector<fs::path> &places, std::int64_t startNs)
+{
+    constexpr std::int64_t clockTickNs = 20'000'000; // of the times that the system writes
+    return std::any_of(places.begin(), places.end(), [&](const fs::path &place) {
+        Stamp stamp;
+        appendStamp(place, stamp);
+        return !stamp.empty() && stamp.front() >= startNs - clockTickNs;
+    });
+}
+
+std::int64_t wallClockNs()
+{
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::system_clock::now().time_since_epoch())
+        .count();
+}
+
 bool sameKey(const Entry &entry, const fs::path &path, const ScanOptions &options)
 {
     return entry.path == path && entry.options.allowEmptyClasses == options.allowEmptyClasses &&
            entry.options.classNames == options.classNames;
 }
 
+ScanPtr remembered(const fs::path &path, const ScanOptions &options, Clock::time_point oldest)
+{
+    const Stamp stamp = stampOf(path);
+    const std::lock_guard lock(cache().mutex);
+    for (const Entry &entry : cache().entries)
+        if (sameKey(entry, path, options) && entry.made >= oldest && entry.stamp == stamp &&
+            entry.placesStamp == stampOfPlaces(entry.places))
+            return entry.scan;
+    return nullptr;
+}
+
 Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options,
                                 const StopToken *stop,
                                 const std::function<void(std::int64_t)> &progress)
 {
-    std::vector<std::int64_t> stamp = stampOf(path);
+    const Clock::time_point made = Clock::now();
+    const std::int64_t startNs = wallClockNs();
+    Stamp stamp = stampOf(path);
     TW_ASSIGN(scan, scanDataset(path, options, stop, progress));
     const ScanPtr shared = std::make_shared<const ScanResult>(std::move(scan));
+    std::vector<fs::path> places = placesOf(shared->manifest);
+    Stamp placesStamp = stampOfPlaces(places);
+    const bool certain = !changedSince(places, startNs);
     const std::lock_guard lock(cache().mutex);
     auto &entries = cache().entries;
     std::erase_if(entries, [&](const Entry &entry) { return sameKey(entry, path, options); });
-    entries.push_front({path, options, std::move(stamp), shared});
+    if (certain)
+        entries.push_front({path, options, std::move(stamp), std::move(places),
+                            std::move(placesStamp), made, shared});
     if (entries.size() > rememberedScans)
         entries.pop_back();
     return shared;
@@ -85,8 +157,11 @@ Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options
 
 } // namespace
 
-Result<ScanPtr> scanAnew(const fs::path &path, const ScanOptions &options, const StopToken *stop)
+Result<ScanPtr> scanRecent(const fs::path &path, const ScanOptions &options,
+                           std::chrono::milliseconds age, const StopToken *stop)
 {
+    if (ScanPtr scan = remembered(path, options, Clock::now() - age))
+        return scan;
     return scanAndRemember(path, options, stop, {});
 }
 
@@ -94,13 +169,8 @@ Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options,
                                const StopToken *stop,
                                const std::function<void(std::int64_t)> &progress)
 {
-    {
-        const std::vector<std::int64_t> stamp = stampOf(path);
-        const std::lock_guard lock(cache().mutex);
-        for (const Entry &entry : cache().entries)
-            if (sameKey(entry, path, options) && entry.stamp == stamp)
-                return entry.scan;
-    }
+    if (ScanPtr scan = remembered(path, options, Clock::time_point::min()))
+        return scan;
     return scanAndRemember(path, options, stop, progress);
 }
 

@@ -262,6 +262,45 @@ std::optional<std::pair<int, int>> fixedOutputSize(const TransformList &list)
     return size;
 }
 
+bool fitsEveryImage(const TransformList &list)
+{
+    int shorter = 1;
+    for (const TransformOp &op : list) {
+        const bool crops = op.kind == Kind::CenterCrop || op.kind == Kind::RandomCrop;
+        if (crops && op.size > shorter)
+            return false;
+        if (crops || op.kind == Kind::Resize || op.kind == Kind::RandomResizedCrop)
+            shorter = op.size;
+        else if (op.kind == Kind::Pad)
+            shorter += 2 * op.size;
+    }
+    return true;
+}
+
+Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int height,
+                                       const std::string &name)
+{
+    PixelView size{nullptr, width, height, 1, 0};
+    for (const TransformOp &op : list) {
+        const bool crops = op.kind == Kind::CenterCrop || op.kind == Kind::RandomCrop;
+        if (crops && std::min(size.width, size.height) < op.size)
+            return cropTooLarge(op, size, name);
+        if (crops || op.kind == Kind::RandomResizedCrop) {
+            size.width = size.height = op.size;
+        } else if (op.kind == Kind::Resize) {
+            const auto [newWidth, newHeight] = shorterEdgeSize(size.width, size.height, op.size);
+            if (std::int64_t(newWidth) * newHeight > MaxResizedPixels)
+                return resizeTooLarge(op, size, name);
+            size.width = newWidth;
+            size.height = newHeight;
+        } else if (op.kind == Kind::Pad) {
+            size.width += 2 * op.size;
+            size.height += 2 * op.size;
+        }
+    }
+    return std::pair(size.width, size.height);
+}
+
 Result<PixelView> transformView(const PixelView &image, const TransformList &list,
                                 SampleRandom &random, const std::string &name,
                                 TransformScratch &scratch)

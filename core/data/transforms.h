@@ -47,6 +47,12 @@ QJsonArray transformsToJson(const TransformList &list);
 Result<TransformList> transformsFromJson(const QJsonArray &json);
 /// Size of what comes out, when it does not depend on the image (a crop comes last).
 std::optional<std::pair<int, int>> fixedOutputSize(const TransformList &list);
+/// Whether no crop of the list can be larger than what reaches it, whatever the image.
+bool fitsEveryImage(const TransformList &list);
+/// Width and height of what comes out of an image of this size. InvalidDatasetError as
+/// applyTransforms().
+Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int height,
+                                       const std::string &name);
 
 /// Exact path: Pillow's 8-bit antialiased BILINEAR bit for bit (fixed-point coefficients,
 /// horizontal pass first, each pass rounded). Any size from 1×1 up.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/train/trainingdata.h"
 
+#include "core/component/trainingchecks.h"
 #include "core/data/imagereader.h"
 
 #include <algorithm>
@@ -32,27 +33,15 @@ Result<void> checkLabelled(const ImageManifest &manifest, const QString &role)
     return {};
 }
 
-Error lacks(const std::string &category, const QString &with, const QString &without, const char *hint)
-{
-    return makeError(errors::InvalidDataset,
-                     QT_TRANSLATE_NOOP("Error", "The category “%1” of the %2 dataset is not in the %3 dataset."),
-                     {shown(category), with, without}, hint);
-}
-
-/// Validation category id → training category id.
-Result<std::vector<int>> categoryMap(const ImageManifest &training, const ImageManifest &validation)
+/// Validation category id → training category id; every name is known.
+std::vector<int> categoryMap(const ImageManifest &training, const ImageManifest &validation)
 {
     std::unordered_map<std::string, int> ids;
     for (std::size_t i = 0; i < training.categories.size(); ++i)
         ids.emplace(training.categories[i], int(i));
     std::vector<int> map;
-    for (const std::string &category : validation.categories) {
-        const auto found = ids.find(category);
-        if (found == ids.end())
-            return lacks(category, QStringLiteral("validation"), QStringLiteral("training"),
-                         QT_TRANSLATE_NOOP("Error", "Use the same folder names in both datasets."));
-        map.push_back(found->second);
-    }
+    for (const std::string &category : validation.categories)
+        map.push_back(ids.at(category));
     return map;
 }
 
@@ -67,6 +56,7 @@ ManifestPtr relabelled(const ManifestPtr &manifest, const std::vector<int> &map,
     out->categories = categories;
     out->transforms = manifest->transforms;
     out->transformsForTraining = manifest->transformsForTraining;
+    out->skipUnreadable = manifest->skipUnreadable;
     out->fingerprint = manifest->fingerprint;
     std::size_t bytes = 0;
     for (std::size_t i = 0; i < manifest->size(); ++i)
@@ -78,26 +68,14 @@ ManifestPtr relabelled(const ManifestPtr &manifest, const std::vector<int> &map,
     return out;
 }
 
-/// Categories without images on one side: a warning by name, or the error when asked for.
-Result<void> checkCounts(const TrainingSpec &spec, TrainingData &data)
+CategoryFacts categoryFacts(const ImageManifest &manifest)
 {
-    const auto training = data.training->counts();
-    const auto validation = data.validation->counts();
-    for (std::size_t i = 0; i < training.size(); ++i) {
-        const std::string &category = data.training->categories[i];
-        if (training[i] == 0)
-            data.warnings.append(
-                QStringLiteral("The category “%1” has no training images.").arg(shown(category)));
-        if (validation[i] > 0)
-            continue;
-        if (spec.requireSameCategories)
-            return lacks(category, QStringLiteral("training"), QStringLiteral("validation"),
-                         QT_TRANSLATE_NOOP("Error", "Add validation images of it, or switch "
-                                                    "require_same_categories off."));
-        data.warnings.append(
-            QStringLiteral("The category “%1” has no validation images.").arg(shown(category)));
-    }
-    return {};
+    CategoryFacts facts;
+    for (const std::string &name : manifest.categories)
+        facts.names.append(QByteArray::fromStdString(name));
+    const auto counts = manifest.counts();
+    facts.counts = QList<qint64>(counts.begin(), counts.end());
+    return facts;
 }
 
 void resolveTransforms(TrainingData &data)
@@ -140,16 +118,15 @@ Result<TrainingData> checkTrainingData(const TrainingSpec &spec)
     using namespace trainingdata;
     TW_TRY(checkLabelled(*spec.training, QStringLiteral("training")));
     TW_TRY(checkLabelled(*spec.validation, QStringLiteral("validation")));
-    if (spec.training->categories.size() < 2)
-        return makeError(errors::InvalidDataset,
-                         QT_TRANSLATE_NOOP("Error", "The training dataset has %1 category; at least 2 are needed."),
-                         {QString::number(spec.training->categories.size())},
-                         QT_TRANSLATE_NOOP("Error", "Connect a dataset with two or more categories."));
+    const CategoryFindings found = checkCategories(
+        categoryFacts(*spec.training), categoryFacts(*spec.validation), spec.requireSameCategories);
+    if (!found.errors.isEmpty())
+        return found.errors.first();
     TrainingData data;
+    data.warnings = found.warnings;
     data.training = spec.training;
-    TW_ASSIGN(map, categoryMap(*spec.training, *spec.validation));
-    data.validation = relabelled(spec.validation, map, spec.training->categories);
-    TW_TRY(checkCounts(spec, data));
+    data.validation = relabelled(spec.validation, categoryMap(*spec.training, *spec.validation),
+                                 spec.training->categories);
     if (std::size_t(spec.batchSize) > data.training->size())
         return makeError(errors::LessThanOrEqualTo,
                          QT_TRANSLATE_NOOP("Error", "batch_size is %1, but there are only %2 training images."),

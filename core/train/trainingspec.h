@@ -20,7 +20,7 @@ struct TrainingSpec
     int batchSize = 16;
     int warmupEpochs = 0;
     double learningRate = 0.001;
-    std::uint64_t seed = 1;
+    std::uint64_t seed = 1;     ///< the bits of a signed number; shown and stored as that
     int patience = 3;
     int printFrequency = 10;
     QString device = QStringLiteral("auto");
@@ -36,7 +36,6 @@ struct TrainingSpec
     bool requireSameCategories = false;
     QString normalization = QStringLiteral("weights");
     int threads = 0;
-    bool skipUnreadable = true;
 };
 
 struct TrainingResult

@@ -33,6 +33,7 @@ private:
 
     Result<void> initialise();
     Result<void> initialiseNetwork();
+    Result<void> checkImages();
     Result<void> checkInputSizes();
     Result<void> loadInitialWeights();
     Result<void> initialiseLoaders();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The first and last steps of a TrainingRun: everything before the first batch and after the last.
 #include "core/base/paths.h"
+#include "core/data/imagesizes.h"
 #include "core/model/weightsfile.h"
 #include "core/train/devices.h"
 #include "core/train/torch/torchthreads.h"
@@ -34,6 +35,7 @@ Result<void> TrainingRun::initialiseNetwork()
 {
     TW_ASSIGN(architecture, findArchitecture(m_spec.model.config.architecture));
     m_architecture = architecture;
+    TW_TRY(checkImages());
     TW_ASSIGN(size, inputSize(m_data.validation, m_data.inferenceTransforms, m_spec.seed));
     m_info.height = size.height;
     m_info.width = size.width;
@@ -59,6 +61,24 @@ Result<void> TrainingRun::initialiseNetwork()
     m_optimizer.emplace(m_network->parameters(),
                         Sgd::Options{m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
     return {};
+}
+
+/// What would otherwise be found in the first validation, with an epoch lost.
+Result<void> TrainingRun::checkImages()
+{
+    SizeCheck check;
+    check.oneSize = m_spec.batchSize > 1 || m_architecture->fixedInput;
+    check.workers = std::max(1, m_spec.numWorkers);
+    check.stop = &m_context.stopToken();
+    check.progress = [this](std::int64_t done, std::int64_t total) {
+        m_context.progress(-1, QStringLiteral("compared the sizes of %1 of %2").arg(done).arg(total));
+    };
+    check.role = QStringLiteral("validation");
+    TW_TRY(checkImageSizes(*m_data.validation, m_data.inferenceTransforms, check));
+    if (m_data.validationTransforms != m_data.inferenceTransforms)
+        TW_TRY(checkImageSizes(*m_data.validation, m_data.validationTransforms, check));
+    check.role = QStringLiteral("training");
+    return checkImageSizes(*m_data.training, m_data.trainingTransforms, check);
 }
 
 Result<void> TrainingRun::checkInputSizes()
@@ -107,10 +127,11 @@ Result<void> TrainingRun::initialiseLoaders()
     options.normalization = m_info.normalization;
     options.channels = m_info.channels;
     options.order = m_architecture->channelsLast ? MemoryOrder::ChannelsLast : MemoryOrder::ChannelsFirst;
-    options.skipUnreadable = m_spec.skipUnreadable;
+    options.skipUnreadable = m_data.training->skipUnreadable;
     TW_ASSIGN(training, BatchLoader::create(m_data.training, m_data.trainingTransforms, options));
     options.shuffle = false;
     options.dropSingleLast = false;
+    options.skipUnreadable = m_data.validation->skipUnreadable;
     TW_ASSIGN(validation, BatchLoader::create(m_data.validation, m_data.validationTransforms, options));
     m_trainingLoader = std::move(training);
     m_validationLoader = std::move(validation);
@@ -134,7 +155,7 @@ void TrainingRun::writeHeader()
             .arg(m_spec.weightDecay).arg(m_spec.power).arg(m_spec.endLearningRate),
         QStringLiteral("Device: %1; threads: %2; loader workers: %3; seed: %4; LibTorch %5")
             .arg(QString::fromStdString(m_device->str())).arg(m_threads).arg(m_spec.numWorkers)
-            .arg(m_spec.seed).arg(libtorchVersion()),
+            .arg(qint64(m_spec.seed)).arg(libtorchVersion()),
         QStringLiteral("Normalization: %1, mean %2 %3 %4, std %5 %6 %7")
             .arg(m_spec.normalization)
             .arg(m_info.normalization.mean[0]).arg(m_info.normalization.mean[1]).arg(m_info.normalization.mean[2])
@@ -215,7 +236,7 @@ QJsonObject TrainingRun::trainingFigures(const QString &stopped) const
             {QStringLiteral("stopped"), stopped},
             {QStringLiteral("batch_size"), m_spec.batchSize},
             {QStringLiteral("learning_rate"), m_spec.learningRate},
-            {QStringLiteral("random_seed"), double(m_spec.seed)},
+            {QStringLiteral("random_seed"), qint64(m_spec.seed)},
             {QStringLiteral("training_images"), double(m_data.training->size())},
             {QStringLiteral("validation_images"), double(m_data.validation->size())},
             {QStringLiteral("device"), QString::fromStdString(m_device->str())},

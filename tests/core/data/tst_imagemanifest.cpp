@@ -36,6 +36,7 @@ void compare(const ImageManifest &found, const ImageManifest &expected)
     QVERIFY(found.categories == expected.categories);
     QVERIFY(found.transforms == expected.transforms);
     QCOMPARE(found.transformsForTraining, expected.transformsForTraining);
+    QCOMPARE(found.skipUnreadable, expected.skipUnreadable);
     QCOMPARE(found.fingerprint, expected.fingerprint);
     for (std::size_t i = 0; i < expected.size(); ++i) {
         QCOMPARE(std::string(found.path(i)), std::string(expected.path(i)));
@@ -64,6 +65,7 @@ private Q_SLOTS:
     void roundTripIdx();
     void linesAreTheContract();
     void readsOtherJson();
+    void unreadablePolicy();
     void refusesBrokenFiles_data();
     void refusesBrokenFiles();
     void fingerprintIgnoresOrder();
@@ -80,6 +82,7 @@ void ImageManifestTest::roundTrip()
     manifest.transforms =
         TransformList{{TransformOp::Kind::Resize, 256}, {TransformOp::Kind::RandomHorizontalFlip}};
     manifest.transformsForTraining = true;
+    manifest.skipUnreadable = false;
     TW_VERIFY(manifest.write(root()));
     const auto found = ImageManifest::read(root());
     TW_VERIFY(found);
@@ -137,6 +140,25 @@ void ImageManifestTest::readsOtherJson()
     const auto found = ImageManifest::read(root());
     TW_VERIFY(found);
     compare(*found, sample());
+}
+
+void ImageManifestTest::unreadablePolicy()
+{
+    ImageManifest manifest = sample();
+    manifest.skipUnreadable = false;
+    QVERIFY(!manifest.subset({0}).skipUnreadable);
+    TW_VERIFY(manifest.write(root()));
+    const fs::path head = root() / "image_directory.json";
+    const QByteArray text = linesOf(head)[0], key = "\"on_unreadable\":\"fail\",";
+    QVERIFY2(text.contains(key), text.constData());
+    writeBytes(head, QByteArray(text).replace(key, QByteArray())); // as before the key
+    const auto older = ImageManifest::read(root());
+    TW_VERIFY(older);
+    QVERIFY(older->skipUnreadable);
+    writeBytes(head, QByteArray(text).replace("\"fail\"", "\"perhaps\""));
+    const auto odd = ImageManifest::read(root());
+    QVERIFY(!odd.ok());
+    QVERIFY(odd.error().sentence().contains(QStringLiteral("perhaps")));
 }
 
 void ImageManifestTest::refusesBrokenFiles_data()

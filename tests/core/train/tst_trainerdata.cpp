@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/train/trainingdata.h"
 
+#include "core/base/files.h"
+#include "core/component/portobjects.h"
+#include "core/component/trainingchecks.h"
 #include "tests/core/train/trainfixture.h"
 #include "tests/support/testsupport.h"
 
 #include <QTest>
+
+#include <limits>
 
 using namespace tw;
 using test::RecordingContext;
@@ -44,10 +49,14 @@ private Q_SLOTS:
     void refusals();
     void missingValidationCategoryIsAWarning();
     void sameCategoriesMayBeRequired();
+    void preflightAgrees_data();
+    void preflightAgrees();
     void inferenceTransforms();
     void normalizations();
     void sizesMustAgreeForASmallNetwork();
     void batchLargerThanTheData();
+    void seedsAreWrittenAsTheyAre_data();
+    void seedsAreWrittenAsTheyAre();
 };
 
 void TestTrainerData::validationIdsAreRemappedByName()
@@ -72,8 +81,10 @@ void TestTrainerData::refusals_data()
     const auto good = manifest({"ant", "bee"}, {0, 1, 0, 1});
     QTest::newRow("unlabelled training") << manifest({"ant", "bee"}, {0, -1, 1}) << good << "NotLabeledDatasetError" << "1.png";
     QTest::newRow("unlabelled validation") << good << manifest({}, {-1}) << "NotLabeledDatasetError" << "validation";
-    QTest::newRow("one category") << manifest({"ant"}, {0, 0}) << manifest({"ant"}, {0}) << "InvalidDatasetError" << "1 category";
+    QTest::newRow("one category") << manifest({"ant"}, {0, 0}) << manifest({"ant"}, {0}) << "InvalidDatasetError" << "have 1: 'ant'";
     QTest::newRow("unknown validation category") << good << manifest({"ant", "wasp"}, {0, 1}) << "InvalidDatasetError" << "wasp";
+    QTest::newRow("unknown validation category without images")
+        << good << manifest({"ant", "wasp"}, {0}) << "InvalidDatasetError" << "wasp";
     QTest::newRow("no training images") << manifest({"ant", "bee"}, {}) << good << "InvalidDatasetError" << "training";
     QTest::newRow("no validation images") << good << manifest({"ant", "bee"}, {}) << "InvalidDatasetError" << "validation";
 }
@@ -177,6 +188,77 @@ void TestTrainerData::batchLargerThanTheData()
     QCOMPARE(data.error().name, QStringLiteral("LessThanOrEqualToError"));
     QCOMPARE(data.error().parameter, QStringLiteral("batch_size"));
     QVERIFY(data.error().sentence().contains(u'4') && data.error().sentence().contains(u'3'));
+}
+
+void TestTrainerData::preflightAgrees_data()
+{
+    QTest::addColumn<ManifestPtr>("validation");
+    QTest::addColumn<bool>("same");
+    const std::vector<int> all{0, 1, 0, 1};
+    for (const bool same : {false, true}) {
+        const char *mode = same ? "required" : "not required";
+        QTest::addRow("equal, %s", mode) << manifest({"ant", "bee"}, all) << same;
+        QTest::addRow("without images, %s", mode) << manifest({"ant", "bee"}, {0, 0}) << same;
+        QTest::addRow("missing, %s", mode) << manifest({"bee"}, {0, 0}) << same;
+        QTest::addRow("unknown, %s", mode) << manifest({"ant", "bee", "wasp"}, {0, 1, 2}) << same;
+        QTest::addRow("unknown without images, %s", mode) << manifest({"ant", "bee", "wasp"}, all) << same;
+    }
+}
+
+/// What is said before a run is what the run says.
+void TestTrainerData::preflightAgrees()
+{
+    QFETCH(ManifestPtr, validation);
+    QFETCH(bool, same);
+    auto spec = specOf(manifest({"ant", "bee"}, {0, 1, 0, 1}), validation);
+    spec.requireSameCategories = same;
+    ParameterValues values;
+    values.set(QStringLiteral("require_same_categories"), same);
+    values.set(QStringLiteral("batch_size"), qlonglong(spec.batchSize));
+    PreflightReply reply;
+    checkTrainingData({values,
+                       {{QStringLiteral("training_dataset"), factsOf(*spec.training)},
+                        {QStringLiteral("validation_dataset"), factsOf(*spec.validation)}}},
+                      reply);
+    const auto data = checkTrainingData(spec);
+    QCOMPARE(reply.errors.isEmpty(), data.ok());
+    if (!data.ok()) {
+        QCOMPARE(reply.errors.first().sentence(), data.error().sentence());
+        return;
+    }
+    QCOMPARE(reply.warnings, data->warnings);
+}
+
+void TestTrainerData::seedsAreWrittenAsTheyAre_data()
+{
+    QTest::addColumn<qint64>("seed");
+    QTest::newRow("negative") << qint64(-7);
+    QTest::newRow("more digits than a double holds") << qint64(-9007199254740993);
+    QTest::newRow("largest") << std::numeric_limits<qint64>::max();
+    QTest::newRow("least") << std::numeric_limits<qint64>::min();
+}
+
+void TestTrainerData::seedsAreWrittenAsTheyAre()
+{
+    QFETCH(qint64, seed);
+    SmallTraining small(16);
+    small.spec.epochs = 1;
+    small.spec.batchSize = 8;
+    small.spec.seed = std::uint64_t(seed);
+    RecordingContext context;
+    const auto result = train(small.spec, context);
+    TW_VERIFY(result);
+    const QString text = QString::number(seed);
+    QCOMPARE(context.lines.filter(QStringLiteral("seed: %1; ").arg(text)).size(), 1);
+    const fs::path folder = small.folder / "model";
+    fs::create_directory(folder);
+    TW_VERIFY(writeModelDirectory(folder, result->info, result->weights, {}));
+    const auto bytes = readFile(folder / "model.json", errors::InvalidDataset);
+    TW_VERIFY(bytes);
+    QVERIFY2(bytes->contains("\"random_seed\":" + text.toLatin1()), bytes->constData());
+    const auto read = readModelInfo(folder);
+    TW_VERIFY(read);
+    QCOMPARE(read->training.value(QStringLiteral("random_seed")).toInteger(), seed);
 }
 
 QTEST_APPLESS_MAIN(TestTrainerData)
