@@ -26,12 +26,27 @@ Error unlabelled(const QString &port)
         {port}, QT_TRANSLATE_NOOP("Error", "Score pictures that lie in one folder per class."));
 }
 
+Error unknownCategories(const QString &port, const QStringList &names)
+{
+    return makeError(
+        errors::InvalidDataset,
+        QT_TRANSLATE_NOOP("Error", "The pictures scored for '%1' have categories that "
+                                   "the model does not know: %2."),
+        {port, quotedList(names)},
+        QT_TRANSLATE_NOOP("Error", "Score pictures whose class names are those of the model."));
+}
+
 PreflightReply preflightEvaluate(const PreflightRequest &request)
 {
     PreflightReply reply;
-    for (auto it = request.inputs.begin(); it != request.inputs.end(); ++it)
+    for (auto it = request.inputs.begin(); it != request.inputs.end(); ++it) {
         if (it->labelled && !*it->labelled)
             reply.errors.append(unlabelled(it.key()));
+        const QStringList unknown =
+            it->extra.value(QStringLiteral("unknown_categories")).toStringList();
+        if (!unknown.isEmpty())
+            reply.errors.append(unknownCategories(it.key(), unknown));
+    }
     return reply;
 }
 
@@ -96,7 +111,7 @@ QJsonArray classTable(const ClassificationFigures &figures, const std::vector<st
     QJsonArray table;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const ClassFigures &one = figures.classes[i];
-        table.append(QJsonObject{{QStringLiteral("name"), QString::fromStdString(names[i])},
+        table.append(QJsonObject{{QStringLiteral("name"), pathToJson(fs::path(names[i]))},
                                  {QStringLiteral("support"), one.support},
                                  {QStringLiteral("predicted"), one.predicted},
                                  {QStringLiteral("correct"), one.correct},

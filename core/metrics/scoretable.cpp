@@ -51,6 +51,12 @@ std::vector<Column> columnsOf(const ScoreLayout &layout)
     return columns;
 }
 
+/// A name's bytes: a text where they are UTF-8, else percent-encoded (as paths are).
+QJsonValue nameToJson(const std::string &name)
+{
+    return pathToJson(fs::path(name));
+}
+
 QString textOf(std::string_view bytes)
 {
     return QString::fromUtf8(bytes.data(), qsizetype(bytes.size()));
@@ -220,11 +226,11 @@ Result<void> ScoreTableWriter::finish()
         return writeError(d->folder / "scored.csv", errno);
     QJsonArray columns, classes;
     for (const Column &column : d->columns)
-        columns.append(QJsonObject{{QStringLiteral("name"), textOf(column.name)},
+        columns.append(QJsonObject{{QStringLiteral("name"), nameToJson(column.name)},
                                    {QStringLiteral("type"), QLatin1String(column.type)},
                                    {QStringLiteral("role"), QLatin1String(column.role)}});
     for (const std::string &name : d->layout.classes)
-        classes.append(textOf(name));
+        classes.append(nameToJson(name));
     return writeFileAtomically(d->folder / "table.json",
                                jsonObjectLine({{"format", jsonString(QLatin1String(tableFormat))},
                                                {"version", QByteArray::number(tableVersion)},
@@ -276,7 +282,7 @@ Result<void> ScoreTableReader::Private::readDescription(const fs::path &folder)
                                           .arg(QLatin1String(tableFormat))
                                           .arg(tableVersion));
     for (const QJsonValue &name : json.value(QLatin1String("classes")).toArray())
-        layout.classes.push_back(name.toString().toStdString());
+        layout.classes.push_back(pathFromJson(name).native());
     for (const QJsonValue &column : json.value(QLatin1String("columns")).toArray()) {
         const QString role = column.toObject().value(QLatin1String("role")).toString();
         layout.labelled = layout.labelled || role == QLatin1String("category");

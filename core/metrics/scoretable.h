@@ -32,7 +32,8 @@ struct ScoredRow
 };
 
 /// Streams scored.csv (RFC 4180, UTF-8, C-locale numbers, 9 significant digits) and writes
-/// table.json {format, version, columns: [{name, type, role}], classes, top_k, rows} at the end.
+/// table.json {format, version, columns: [{name, type, role}], classes, top_k, rows} at the end; a
+/// name that is not UTF-8 stands there as pathToJson() writes it.
 class ScoreTableWriter
 {
 public:

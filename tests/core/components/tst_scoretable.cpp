@@ -19,6 +19,7 @@ private Q_SLOTS:
     void init() { m_folder = std::make_unique<QTemporaryDir>(); }
     void roundTrip_data();
     void roundTrip();
+    void namesThatAreNotUtf8();
     void columns();
     void csvRecords();
     void ranking();
@@ -84,6 +85,17 @@ void TestScoreTable::roundTrip()
     QVERIFY(more.ok() && *more);
     more = (*table)->next(row);
     QVERIFY(more.ok() && !*more);
+}
+
+void TestScoreTable::namesThatAreNotUtf8()
+{
+    const std::vector<std::string> latin{"caf\xe8", "caf\xe9", "100%"};
+    for (const int topK : {0, 2}) {
+        write({latin, true, topK, true});
+        auto table = ScoreTableReader::open(folder());
+        TW_VERIFY(table);
+        QCOMPARE((*table)->layout().classes, latin);
+    }
 }
 
 void TestScoreTable::columns()
