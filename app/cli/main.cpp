@@ -3,6 +3,8 @@
 #include "app/cli/output.h"
 #include "core/base/nearest.h"
 #include "core/base/startup.h"
+#include "core/jobs/environment.h"
+#include "core/train/devices.h"
 
 #include <QCoreApplication>
 
@@ -60,6 +62,7 @@ static int runCommand(int argc, char **argv)
     useCNumbers();
     QCoreApplication::setApplicationName(QStringLiteral("trainwright"));
     QCoreApplication::setApplicationVersion(QStringLiteral(TRAINWRIGHT_VERSION));
+    setEnvironmentProvider(describeComputation);
     return dispatch(words);
 }
 

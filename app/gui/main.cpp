@@ -3,6 +3,7 @@
 #include "app/gui/options.h"
 #include "core/base/startup.h"
 #include "core/component/componentregistry.h"
+#include "core/jobs/environment.h"
 #include "core/jobs/workspace.h"
 #include "core/train/devices.h"
 #include "ui/common/theme.h"
@@ -53,6 +54,7 @@ int runProgram(int argc, char **argv)
     if (!options->grab.isEmpty())
         tw::setUserSettingsFile(grabSettings.filePath(QStringLiteral("grab.ini")));
     tw::openCudaLibrary();
+    tw::setEnvironmentProvider(tw::describeComputation);
     tw::ComponentRegistry registry;
     tw::registerAllComponents(registry);
     auto workspace = tw::Workspace::open(options->workspace.empty() ? tw::Workspace::defaultFolder() : options->workspace);

@@ -3,6 +3,7 @@
 
 #include "core/base/result.h"
 
+#include <QJsonObject>
 #include <QList>
 #include <QString>
 
@@ -27,5 +28,8 @@ Result<void> testDevice(const QString &id);
 QString libtorchVersion();
 /// What environment.json says of LibTorch (build, threads, CPU capability).
 QString libtorchDetails();
+/// What a job's environment.json has beyond the core's keys: libtorch, gpus [{id, name, memory_mb}],
+/// gpu_driver (null without one). Looks at the devices: not for the start of a program.
+QJsonObject describeComputation();
 
 } // namespace tw

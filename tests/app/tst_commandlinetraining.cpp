@@ -22,6 +22,7 @@ private Q_SLOTS:
     void trainsAndEvaluates();
     void reusesUnlessForced();
     void seedLeftEmptyIsStored();
+    void recordsSeedAndMachine();
     void failsAtTheNode();
     void trainsResnetOnAFolderAndScores();
 
@@ -139,6 +140,30 @@ void TestCommandLineTraining::seedLeftEmptyIsStored()
     for (const QJsonValue &node : pipeline->value("nodes").toArray())
         if (node.toObject().value("id").toString() == "train")
             QVERIFY(node.toObject().value("parameters").toObject().value("random_seed").isDouble());
+}
+
+void TestCommandLineTraining::recordsSeedAndMachine()
+{
+    const QString seed = QStringLiteral("-9007199254740993"); // a double would lose the last digit
+    const ProcessOutcome outcome =
+        cli({"run", tiny(60, 1), "--workspace", at("ws"), "--set", "train.random_seed=" + seed,
+             "--export", "train.trained_model=" + at("model")});
+    QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
+    const auto model = readJsonObject(folder() / "model" / "model.json", errors::InvalidDataset);
+    TW_VERIFY(model);
+    QCOMPARE(model->value("training").toObject().value("random_seed").toInteger(),
+             seed.toLongLong());
+    QCOMPARE(model->value("provenance").toObject().value("seed").toString(), seed);
+
+    const fs::path job = folder() / "ws" / "jobs" / onlyJob().value("id").toString().toStdString();
+    const auto environment = readJsonObject(job / "environment.json", errors::InvalidWorkspace);
+    TW_VERIFY(environment);
+    QCOMPARE(environment->value("libtorch").toString(),
+             model->value("provenance").toObject().value("libtorch").toString());
+    QVERIFY(environment->value("libtorch").toString().startsWith("2."));
+    const auto cards = jsonLines(cli({"devices", "--json"}).out).size() - 1;
+    QCOMPARE(environment->value("gpus").toArray().size(), cards);
+    QVERIFY(environment->contains("gpu_driver"));
 }
 
 void TestCommandLineTraining::failsAtTheNode()

@@ -12,6 +12,9 @@
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/headeronly/version.h>
 
+#include <QJsonArray>
+#include <QRegularExpression>
+
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -85,6 +88,19 @@ QStringList nvidiaNames()
     return names;
 }
 
+/// "535.104.05" of the driver's own words.
+QJsonValue nvidiaDriver()
+{
+    std::ifstream module("/sys/module/nvidia/version"), words("/proc/driver/nvidia/version");
+    std::string version, line;
+    if (std::getline(module, version) && !version.empty())
+        return QString::fromStdString(version).trimmed();
+    if (!std::getline(words, line))
+        return {};
+    static const QRegularExpression number(QStringLiteral(R"(\b\d+\.\d+(\.\d+)?\b)"));
+    return number.match(QString::fromStdString(line)).captured();
+}
+
 Error unavailable(const QString &id)
 {
     QStringList known;
@@ -154,6 +170,19 @@ Result<void> testDevice(const QString &id)
     return makeError(errors::DeviceUnavailable,
                      QT_TRANSLATE_NOOP("Error", "The device %1 does not work: %2"), {resolved, reason},
                      QT_TRANSLATE_NOOP("Error", "Check the driver, or choose another device."));
+}
+
+QJsonObject describeComputation()
+{
+    QJsonArray cards;
+    for (const DeviceInfo &device : devices())
+        if (device.threads == 0)
+            cards.append(QJsonObject{{QStringLiteral("id"), device.id},
+                                     {QStringLiteral("name"), device.name},
+                                     {QStringLiteral("memory_mb"), device.memoryBytes >> 20}});
+    return {{QStringLiteral("libtorch"), libtorchVersion()},
+            {QStringLiteral("gpus"), cards},
+            {QStringLiteral("gpu_driver"), devicesdetail::nvidiaDriver()}};
 }
 
 QString libtorchVersion()

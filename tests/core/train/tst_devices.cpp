@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/train/devices.h"
 
+#include "core/base/paths.h"
 #include "tests/support/testsupport.h"
 
+#include <QJsonArray>
 #include <QTest>
 
 using namespace tw;
@@ -15,6 +17,7 @@ private Q_SLOTS:
     void resolving();
     void everyDevicePassesItsTest();
     void unknownDevicesAreNamed();
+    void computationIsDescribed();
 };
 
 void TestDevices::thereIsAlwaysTheProcessor()
@@ -54,6 +57,24 @@ void TestDevices::unknownDevicesAreNamed()
         QVERIFY(device.error().sentence().contains(QLatin1String("cpu")));
         QVERIFY(!testDevice(QString::fromLatin1(id)).ok());
     }
+}
+
+void TestDevices::computationIsDescribed()
+{
+    const QJsonObject json = describeComputation();
+    QCOMPARE(json.value(QStringLiteral("libtorch")).toString(), libtorchVersion());
+    const QJsonArray cards = json.value(QStringLiteral("gpus")).toArray();
+    const QList<DeviceInfo> found = devices();
+    QCOMPARE(cards.size(), found.size() - 1);
+    for (qsizetype i = 0; i < cards.size(); ++i) {
+        const QJsonObject card = cards.at(i).toObject();
+        QCOMPARE(card.value(QStringLiteral("id")).toString(), found.at(i + 1).id);
+        QVERIFY(card.value(QStringLiteral("memory_mb")).toInteger() > 0);
+        QVERIFY(!card.value(QStringLiteral("name")).toString().isEmpty());
+    }
+    const bool hasDriver =
+        fs::exists("/proc/driver/nvidia/version") || fs::exists("/sys/module/nvidia/version");
+    QCOMPARE(json.value(QStringLiteral("gpu_driver")).isString(), hasDriver);
 }
 
 QTEST_APPLESS_MAIN(TestDevices)
