@@ -89,6 +89,7 @@ void TrainingReport::step(const StepFigures &figures)
 {
     ++m_batchesDone;
     m_images += figures.images;
+    m_trainingSeconds += figures.waitSeconds + figures.stepSeconds;
     m_running.add({figures.images, figures.loss * figures.images, 0, 0});
     const double rate = figures.images / std::max(1e-9, figures.waitSeconds + figures.stepSeconds);
     // From 1, so that the whole part is the epoch that the log names.
@@ -146,7 +147,7 @@ void TrainingReport::epoch(const EpochFigures &figures)
 
 double TrainingReport::imagesPerSecond() const
 {
-    return double(m_images) / std::max(1e-9, seconds());
+    return double(m_images) / std::max(1e-9, m_trainingSeconds);
 }
 
 QString TrainingReport::timeLeft() const

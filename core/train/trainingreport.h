@@ -48,7 +48,7 @@ public:
     void step(const StepFigures &figures);
     void validating(std::int64_t images, std::int64_t total);
     void epoch(const EpochFigures &figures);
-    /// Over the whole training, loader and validation included.
+    /// Over all steps and the waiting for their images, as the series; without validation.
     double imagesPerSecond() const;
 
 private:
@@ -69,6 +69,7 @@ private:
     int m_epoch = 1;
     Score m_running;                 ///< of this epoch; images and loss
     std::int64_t m_images = 0;
+    double m_trainingSeconds = 0;    ///< waiting for the loader and steps
 };
 
 } // namespace tw
