@@ -181,6 +181,17 @@ QString shortNumber(qint64 number)
     return QString::number(number);
 }
 
+QString modelFigures(qint64 parameters, qint64 multiplyAdds, int width, int height)
+{
+    QString operations = shortNumber(multiplyAdds);
+    if (!operations.contains(u' '))
+        operations += u' ';
+    return QStringLiteral("%1 parameters · %2MAC · %3 × %4")
+        .arg(shortNumber(parameters), operations)
+        .arg(width)
+        .arg(height);
+}
+
 QString quotedList(const QStringList &names)
 {
     constexpr qsizetype shown = 8;

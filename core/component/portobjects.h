@@ -36,6 +36,8 @@ QString groupedNumber(qint64 number);
 QString datasetSummary(const PortFacts &facts);
 /// "11.2 M", "52", "431.1 k"
 QString shortNumber(qint64 number);
+/// "11.7 M parameters · 1.8 GMAC · 224 × 224": multiply-adds of one picture of that size.
+QString modelFigures(qint64 parameters, qint64 multiplyAdds, int width, int height);
 /// Names in quotes, at most eight of them: "'a', 'b' and 3 more".
 QString quotedList(const QStringList &names);
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/component/portobjects.h"
+#include "core/train/architectures.h"
 
 #include <QJsonArray>
 
 namespace tw::components {
 
 namespace {
+
+/// The data decide about the size; without them the figures are those of MNIST's pictures.
+constexpr int usualSize = 28;
 
 bool isMlp(const ParameterValues &values)
 {
@@ -34,8 +38,17 @@ PreflightReply preflightBasicNetwork(const PreflightRequest &request)
     facts.extra.insert(QStringLiteral("architecture"), config.architecture);
     facts.extra.insert(QStringLiteral("arguments"), config.arguments.toVariantMap());
     PreflightReply reply;
+    const int channels = request.values.text("input_channels").toInt();
+    const auto summary = summarizeModel(config, channels, usualSize, usualSize);
+    if (summary.ok()) {
+        reply.summary = modelFigures(summary->parameters, summary->multiplyAdds, summary->width,
+                                     summary->height);
+        facts.extra.insert(QStringLiteral("parameters"), qint64(summary->parameters));
+        facts.extra.insert(QStringLiteral("multiply_adds"), qint64(summary->multiplyAdds));
+    } else {
+        reply.errors.append(Error(summary.error()).atParameter(QStringLiteral("network")));
+    }
     reply.outputs.insert(QStringLiteral("untrained_model"), facts);
-    reply.summary = config.architecture;
     return reply;
 }
 

@@ -78,8 +78,8 @@ PreflightReply preflightResnet(const PreflightRequest &request)
     config.arguments.insert(QStringLiteral("num_classes"), imagenetClasses);
     const auto summary = summarizeModel(config, 3, usualSize, usualSize);
     if (summary.ok()) {
-        reply.summary =
-            QStringLiteral("%1 parameters at 1000 classes").arg(shortNumber(summary->parameters));
+        reply.summary = modelFigures(summary->parameters, summary->multiplyAdds, summary->width,
+                                     summary->height);
         facts.extra.insert(QStringLiteral("parameters"), qint64(summary->parameters));
         facts.extra.insert(QStringLiteral("multiply_adds"), qint64(summary->multiplyAdds));
     } else {

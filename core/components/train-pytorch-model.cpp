@@ -77,7 +77,8 @@ QString dataAndModelSummary(const PreflightRequest &request)
         const int channels = config.arguments.value(QStringLiteral("in_channels")).toInt(3);
         if (const auto summary = summarizeModel(config, channels, size->second, size->first);
             summary.ok())
-            parts.append(QStringLiteral("%1 parameters").arg(shortNumber(summary->parameters)));
+            parts.append(modelFigures(summary->parameters, summary->multiplyAdds, summary->width,
+                                      summary->height));
     }
     if (training.images && validation.images)
         parts.append(QStringLiteral("%1 + %2 images")
@@ -150,7 +151,7 @@ QJsonObject provenance(const TrainingSpec &spec, const RunContext &context)
             {QStringLiteral("libtorch"), libtorchVersion()},
             {QStringLiteral("job"), displayPath(job.filename())},
             {QStringLiteral("node"), context.nodeId()},
-            {QStringLiteral("seed"), QString::number(spec.seed)},
+            {QStringLiteral("seed"), QString::number(qint64(spec.seed))},
             {QStringLiteral("training_fingerprint"),
              QString::fromStdString(spec.training->fingerprint)},
             {QStringLiteral("validation_fingerprint"),

@@ -10,6 +10,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <chrono>
 #include <fstream>
 #include <numeric>
 
@@ -23,6 +24,10 @@ private Q_SLOTS:
     void initTestCase() { registerAllComponents(m_registry); }
     void init();
     void datasetFacts();
+    void datasetIsListedOnceForEdits();
+    void unreadablePolicyTravels();
+    void modelSummaries_data();
+    void modelSummaries();
     void datasetRefusals_data();
     void datasetRefusals();
     void convertWritesAndHandsOn();
@@ -114,6 +119,80 @@ void TestDataComponents::datasetFacts()
     QVERIFY(*facts.labelled);
     QVERIFY(!facts.extra.value("fingerprint").toString().isEmpty());
     QCOMPARE(reply.summary, QStringLiteral("30 images · 3 classes"));
+}
+
+void TestDataComponents::datasetIsListedOnceForEdits()
+{
+    const auto before = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (const auto &entry : fs::directory_iterator(folder()))
+        fs::last_write_time(entry.path(), before);
+    const auto look = [&] {
+        preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+        return scanRemembered(m_images, ScanOptions{true, {}})->get();
+    };
+    const ScanResult *first = look();
+    QCOMPARE(look(), first);
+    test::writeIdxPair(folder(), "train", 33, 3);
+    const PreflightReply changed =
+        preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    QCOMPARE(*changed.outputs.value("dataset").images, 33);
+}
+
+void TestDataComponents::unreadablePolicyTravels()
+{
+    auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    TW_VERIFY(dataset);
+    const PortValue data = output(*dataset, "dataset");
+    const PortValue transforms =
+        output(*run("init-image-transformation", {}, {}), "transformation");
+    for (const char *policy : {"skip", "fail"}) {
+        const bool skip = QLatin1String(policy) == QLatin1String("skip");
+        auto converted =
+            run("convert-to-image-directory", {{"on_unreadable", policy}}, {{"dataset", data}});
+        TW_VERIFY(converted);
+        auto split = run("split-image-directory", {},
+                         {{"image_directory", PortValue{m_outputs.value("image_directory"), {}}}});
+        TW_VERIFY(split);
+        auto applied =
+            run("apply-image-transformation", {{"mode", "for_training"}},
+                {{"transformation", transforms},
+                 {"image_directory", PortValue{m_outputs.value("image_directory1"), {}}}});
+        TW_VERIFY(applied);
+        const auto written = ImageManifest::read(m_outputs.value("image_directory"));
+        TW_VERIFY(written);
+        QCOMPARE(written->skipUnreadable, skip);
+        QCOMPARE(
+            std::any_cast<ManifestPtr>(applied->objects.value("image_directory"))->skipUnreadable,
+            skip);
+    }
+}
+
+void TestDataComponents::modelSummaries_data()
+{
+    QTest::addColumn<QString>("component");
+    QTest::addColumn<QVariantMap>("stored");
+    QTest::addColumn<QString>("summary");
+    QTest::newRow("resnet18") << "resnet" << QVariantMap{}
+                              << "11.7 M parameters · 1.8 GMAC · 224 × 224";
+    QTest::newRow("resnet50") << "resnet" << QVariantMap{{"model_name", "resnet50"}}
+                              << "25.6 M parameters · 4.1 GMAC · 224 × 224";
+    // 784·10 + 10·10 multiply-adds, with 20 biases.
+    QTest::newRow("mlp") << "basic-network"
+                         << QVariantMap{{"network", "mlp"}, {"input_channels", "1"}}
+                         << "8.0 k parameters · 7.9 kMAC · 28 × 28";
+    // conv 9·32·784 + 9·32·64·196, dense 3136·128 + 128·10.
+    QTest::newRow("small_cnn") << "basic-network" << QVariantMap{{"input_channels", "1"}}
+                               << "421.6 k parameters · 4.2 MMAC · 28 × 28";
+}
+
+void TestDataComponents::modelSummaries()
+{
+    QFETCH(QString, component);
+    QFETCH(QVariantMap, stored);
+    QFETCH(QString, summary);
+    const PreflightReply reply = preflight(component.toLatin1().constData(), stored, {});
+    QVERIFY(reply.errors.isEmpty());
+    QCOMPARE(reply.summary, summary);
 }
 
 void TestDataComponents::datasetRefusals_data()
