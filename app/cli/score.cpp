@@ -5,6 +5,8 @@
 #include "core/base/json.h"
 #include "core/data/datasetscan.h"
 #include "core/data/decode.h"
+#include "core/data/idxfile.h"
+#include "core/data/imagereader.h"
 #include "core/metrics/scoretable.h"
 #include "core/train/devices.h"
 #include "core/train/predictor.h"
@@ -16,32 +18,62 @@ namespace {
 constexpr int significantDigits = 9;
 constexpr qint64 largestImageFile = qint64(2) << 30;
 
-/// Files as given; a folder gives the pictures in it.
-Result<std::vector<fs::path>> imageFiles(const QList<QByteArray> &words)
+/// One picture to score: a file, or a place in an IDX pair that `reader` holds.
+struct Picture
 {
-    std::vector<fs::path> files;
+    fs::path path; ///< as it is shown
+    std::shared_ptr<const ImageReader> reader;
+    std::size_t index = 0;
+};
+
+Result<void> addIdxPictures(const fs::path &path, ImageManifest manifest,
+                            std::vector<Picture> &pictures)
+{
+    const auto shared = std::make_shared<const ImageManifest>(std::move(manifest));
+    TW_ASSIGN(opened, ImageReader::open(shared));
+    const std::shared_ptr<const ImageReader> reader = std::move(opened);
+    for (std::size_t i = 0; i < shared->size(); ++i)
+        pictures.push_back({path / std::string(shared->path(i)), reader, i});
+    return {};
+}
+
+/// Files as given; a folder or an IDX pair gives the pictures in it.
+Result<std::vector<Picture>> picturesOf(const QList<QByteArray> &words)
+{
+    std::vector<Picture> pictures;
     for (const QByteArray &word : words) {
         const fs::path path = pathFromBytes(word);
         std::error_code unknown;
-        if (!fs::is_directory(path, unknown)) {
-            files.push_back(path);
+        if (!fs::is_directory(path, unknown) && !isIdxImagesName(path.filename().native())) {
+            pictures.push_back({path, nullptr});
             continue;
         }
         TW_ASSIGN(scan, scanDataset(path, ScanOptions{true, {}}));
+        if (scan.manifest.storage == ImageManifest::Storage::Idx) {
+            TW_TRY(addIdxPictures(path, std::move(scan.manifest), pictures));
+            continue;
+        }
         for (std::size_t i = 0; i < scan.manifest.size(); ++i)
-            files.push_back(path / fs::path(std::string(scan.manifest.path(i))));
+            pictures.push_back({path / std::string(scan.manifest.path(i)), nullptr});
     }
-    return files;
+    return pictures;
 }
 
-Result<std::vector<float>> logitsOf(const fs::path &file, Predictor &predictor)
+Result<ImageBuffer> pixelsOf(const Picture &picture)
 {
-    const ModelInfo &info = predictor.info();
-    const std::string name = file.string();
-    TW_ASSIGN(bytes, readFile(file, errors::InvalidImage, largestImageFile));
+    if (picture.reader)
+        return picture.reader->read(picture.index);
+    TW_ASSIGN(bytes, readFile(picture.path, errors::InvalidImage, largestImageFile));
     const std::span<const std::uint8_t> view(
         reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size()));
-    TW_ASSIGN(decoded, decodeImage(view, name));
+    return decodeImage(view, picture.path.string());
+}
+
+Result<std::vector<float>> logitsOf(const Picture &picture, Predictor &predictor)
+{
+    const ModelInfo &info = predictor.info();
+    const std::string name = picture.path.string();
+    TW_ASSIGN(decoded, pixelsOf(picture));
     SampleRandom unused(0, RandomPurpose::Augment, 0, 0);
     TW_ASSIGN(image,
               applyTransforms(std::move(decoded), forInference(info.transforms), unused, name));
@@ -124,9 +156,9 @@ int failWith(const Error &error)
 int run(const Arguments &arguments)
 {
     openCudaLibrary();
-    const auto files = imageFiles(arguments.words().mid(1));
-    if (!files.ok())
-        return failWith(files.error());
+    const auto pictures = picturesOf(arguments.words().mid(1));
+    if (!pictures.ok())
+        return failWith(pictures.error());
     auto predictor = Predictor::load(pathFromBytes(arguments.words().first()),
                                      arguments.has("device") ? arguments.text("device")
                                                              : QStringLiteral("auto"));
@@ -136,8 +168,9 @@ int run(const Arguments &arguments)
     const bool json = arguments.has("json"), withLogits = arguments.has("logits");
     QByteArray csv = csvHeader(info, withLogits);
     int code = exitDone;
-    for (const fs::path &file : *files) {
-        const auto logits = logitsOf(file, **predictor);
+    for (const Picture &picture : *pictures) {
+        const fs::path &file = picture.path;
+        const auto logits = logitsOf(picture, **predictor);
         if (!logits.ok()) {
             code = failWith(logits.error());
             continue;

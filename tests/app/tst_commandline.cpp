@@ -31,6 +31,7 @@ private Q_SLOTS:
     void dataOfAnIdxPair();
     void decodesAPicture();
     void freshModelsAreReproducible();
+    void scoresAnIdxPair();
 
 private:
     QString at(const char *name) const { return m_folder->filePath(QLatin1String(name)); }
@@ -259,6 +260,32 @@ void TestCommandLine::freshModelsAreReproducible()
     QCOMPARE(again.exitCode, 1);
     QVERIFY2(again.err.startsWith("FailedToWriteOutputsError: "), again.err.constData());
     QCOMPARE(cli({"new", "no_such_network", "--classes", "2", "--out", at("d")}).exitCode, 1);
+}
+
+void TestCommandLine::scoresAnIdxPair()
+{
+    writeTinyPipeline(folder(), 6, 1);
+    const ProcessOutcome made =
+        cli({"new", "small_cnn", "--classes", "3", "--set", "in_channels=1", "--set", "height=28",
+             "--set", "width=28", "--out", at("model")});
+    QVERIFY2(made.exitCode == 0, made.err.constData());
+    QStringList labels;
+    for (const QString &data : {m_folder->path(), at("tiny-images-idx3-ubyte")}) {
+        const ProcessOutcome scored =
+            cli({"score", at("model"), data, "--json", "--device", "cpu"});
+        QVERIFY2(scored.exitCode == 0, scored.err.constData());
+        const QList<QJsonObject> lines = jsonLines(scored.out);
+        QCOMPARE(lines.size(), 6);
+        QCOMPARE(lines[4].value("path").toString(), data + "/4");
+        QCOMPARE(lines[4].value("probabilities").toObject().size(), 3);
+        labels.append(QString::fromUtf8(scored.out).replace(data, QString()));
+    }
+    QCOMPARE(labels[0], labels[1]);
+    QFile::remove(at("tiny-labels-idx1-ubyte"));
+    const ProcessOutcome half = cli({"score", at("model"), m_folder->path()});
+    QCOMPARE(half.exitCode, 1);
+    QVERIFY2(half.err.startsWith("InvalidDatasetError: ") && half.err.count("Error: ") == 1,
+             half.err.constData());
 }
 
 QTEST_GUILESS_MAIN(TestCommandLine)
