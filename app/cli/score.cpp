@@ -92,16 +92,22 @@ Result<std::vector<float>> logitsOf(const Picture &picture, Predictor &predictor
     return predictor.logits(batch);
 }
 
+/// A key of an object: percent-encoded where it is not UTF-8, so that no two classes share one.
+QByteArray classKey(const std::string &name)
+{
+    const QJsonValue json = pathToJson(fs::path(name));
+    return jsonString(json.isString() ? json.toString() : json.toObject().value("path").toString());
+}
+
 QByteArray jsonText(const fs::path &file, const std::vector<float> &logits,
                     const std::vector<double> &probabilities, const ModelInfo &info,
                     bool withLogits)
 {
     const auto best = std::size_t(rankedClasses(probabilities, 1).front());
     QByteArray line = "{\"path\":" + jsonCompact(pathToJson(file)) +
-                      ",\"label\":" + jsonString(QString::fromStdString(info.classes[best])) +
-                      ",\"probabilities\":{";
+                      ",\"label\":" + classKey(info.classes[best]) + ",\"probabilities\":{";
     for (std::size_t i = 0; i < probabilities.size(); ++i)
-        line += (i ? "," : "") + jsonString(QString::fromStdString(info.classes[i])) + ':' +
+        line += (i ? "," : "") + classKey(info.classes[i]) + ':' +
                 jsonNumber(probabilities[i], significantDigits);
     line += '}';
     if (withLogits) {

@@ -282,7 +282,8 @@ Result<void> ScoreTableReader::Private::readDescription(const fs::path &folder)
                                           .arg(QLatin1String(tableFormat))
                                           .arg(tableVersion));
     for (const QJsonValue &name : json.value(QLatin1String("classes")).toArray())
-        layout.classes.push_back(pathFromJson(name).native());
+        if (layout.classes.emplace_back(pathFromJson(name).native()).empty())
+            return notScored(description, QStringLiteral("a class has no name"));
     for (const QJsonValue &column : json.value(QLatin1String("columns")).toArray()) {
         const QString role = column.toObject().value(QLatin1String("role")).toString();
         layout.labelled = layout.labelled || role == QLatin1String("category");

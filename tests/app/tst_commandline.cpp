@@ -281,6 +281,18 @@ void TestCommandLine::scoresAnIdxPair()
         labels.append(QString::fromUtf8(scored.out).replace(data, QString()));
     }
     QCOMPARE(labels[0], labels[1]);
+    // Class names that are no UTF-8 stay apart.
+    QFile model(at("model/model.json"));
+    QVERIFY(model.open(QIODevice::ReadWrite));
+    const QByteArray text = model.readAll().replace(
+        R"(["class0","class1",)", R"([{"path":"caf%E8","raw":true},{"path":"caf%E9","raw":true},)");
+    QVERIFY(model.seek(0) && model.write(text) == text.size());
+    model.close();
+    const ProcessOutcome latin =
+        cli({"score", at("model"), m_folder->path(), "--json", "--device", "cpu"});
+    QVERIFY2(latin.exitCode == 0, latin.err.constData());
+    QCOMPARE(jsonLines(latin.out)[0].value("probabilities").toObject().keys(),
+             (QStringList{"caf%E8", "caf%E9", "class2"}));
     QFile::remove(at("tiny-labels-idx1-ubyte"));
     const ProcessOutcome half = cli({"score", at("model"), m_folder->path()});
     QCOMPARE(half.exitCode, 1);

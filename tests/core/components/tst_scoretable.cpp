@@ -145,6 +145,8 @@ void TestScoreTable::refused_data()
     QTest::newRow("newer version")
         << QByteArray(R"({"format":"trainwright-scored-table","version":9})") << header
         << "version";
+    QTest::newRow("class without a name")
+        << QByteArray(good).replace("\"b\"", R"({"path":"b"})") << header << "no name";
     QTest::newRow("missing column")
         << good << QByteArray("path,Scored Probabilities_a,Scored Labels\r\n")
         << "Scored Probabilities_b";
