@@ -43,7 +43,9 @@ esac
 # Job ids begin with their time: the last one is the one that just ran.
 job=$(ls -1 "$workspace/jobs" | sort | tail -n 1)
 say "drawing the training curves"
-QT_QPA_PLATFORM=offscreen "$bin/trainwright" --workspace "$workspace" --job "$job" --grab metrics --size 1400x900 \
+# Qt's remarks about having no screen help nobody here; errors of the program come all the same.
+QT_LOGGING_RULES="default.*=false" QT_QPA_PLATFORM=offscreen "$bin/trainwright" --workspace "$workspace" \
+    --job "$job" --grab metrics --size 1400x900 \
     --out "$out/metrics.png" || fail "the picture of the training curves could not be drawn; the model is in $out/model."
 say "model directory:  $out/model"
 say "training curves:  $out/metrics.png"

@@ -47,6 +47,8 @@ struct PreflightRequest
     const ParameterValues &values;           ///< effective
     QMap<QString, PortFacts> inputs;         ///< connected inputs
     const StopToken *stop = nullptr;
+    /// Only for showing, after an edit: what was seen some seconds ago will do. False before a run.
+    bool mayBeRecent = false;
 };
 
 struct PreflightReply

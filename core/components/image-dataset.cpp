@@ -67,7 +67,7 @@ PreflightReply preflightDataset(const PreflightRequest &request)
         return reply;
     }
     // Empty classes are Convert's business; here they are only counted.
-    auto scan = scanRecent(path, ScanOptions{true, {}}, listingAge, request.stop);
+    auto scan = scanRecent(path, ScanOptions{true, {}}, request.mayBeRecent ? listingAge : std::chrono::seconds(0), request.stop);
     if (!scan.ok()) {
         reply.errors.append(Error(scan.error()).atParameter(QStringLiteral("path")));
         return reply;

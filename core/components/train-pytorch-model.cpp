@@ -203,7 +203,7 @@ QList<ParameterChoice> deviceChoices()
     QList<ParameterChoice> choices{
         {QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}};
     for (const DeviceInfo &device : devices())
-        choices.append({device.id, device.name.isEmpty() ? device.id : device.name});
+        choices.append({device.id, device.name.isEmpty() ? device.id : QStringLiteral("%1 · %2").arg(device.id, device.name)});
     return choices;
 }
 

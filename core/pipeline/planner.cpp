@@ -110,7 +110,7 @@ static PreflightReply guardedPreflight(const ComponentType &type, const Prefligh
     return reply;
 }
 
-PreflightOutcome preflight(const Plan &plan, const StopToken *stop)
+PreflightOutcome preflight(const Plan &plan, const StopToken *stop, bool mayBeRecent)
 {
     PreflightOutcome outcome;
     QMap<PortAddress, PortFacts> facts;
@@ -120,7 +120,7 @@ PreflightOutcome preflight(const Plan &plan, const StopToken *stop)
                                       .atNode(node.id));
             break;
         }
-        PreflightRequest request{node.values, {}, stop};
+        PreflightRequest request{node.values, {}, stop, mayBeRecent};
         for (auto it = node.inputs.cbegin(); it != node.inputs.cend(); ++it)
             request.inputs.insert(it.key(), facts.value(it.value()));
         PreflightReply reply = guardedPreflight(*node.component, request);

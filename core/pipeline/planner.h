@@ -37,6 +37,6 @@ struct PreflightOutcome
     QList<Error> errors;
     QMap<QString, PreflightReply> replies;   ///< by node id
 };
-PreflightOutcome preflight(const Plan &plan, const StopToken *stop = nullptr);
+PreflightOutcome preflight(const Plan &plan, const StopToken *stop = nullptr, bool mayBeRecent = false);
 
 } // namespace tw

@@ -10,9 +10,9 @@
 #include <QTest>
 
 #include <algorithm>
-#include <functional>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace tw;
 using namespace tw::test;
@@ -47,10 +47,10 @@ double ownSeconds()
     return seconds;
 }
 
-double percentile99(std::vector<double> values)
+double percentile(std::vector<double> values, double share)
 {
     std::sort(values.begin(), values.end());
-    const double place = 0.99 * double(values.size() - 1);
+    const double place = share * double(values.size() - 1);
     const size_t low = size_t(place);
     const size_t high = std::min(low + 1, values.size() - 1);
     return values[low] + (place - double(low)) * (values[high] - values[low]);
@@ -63,74 +63,71 @@ class TestStartLatency : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
-    void programStart();
-    void firstTrainedBatch();
+    void startAndFirstTrainedBatch();
 
 private:
-    static void judge(double limitMs, const std::function<double()> &once);
+    static double programStart();
+    static double firstTrainedBatch();
     static QString program() { return QString::fromStdString((programFolder() / "trainwright-cli").string()); }
 };
 
-/// The 99th percentile of runs over 20 s. A limit speaks of this program, not of its neighbours: where
+/// The 99th percentiles of a run of 20 s. A limit speaks of this program, not of its neighbours: where
 /// others took processor time meanwhile, the attempt says nothing and is made again.
-void TestStartLatency::judge(double limitMs, const std::function<double()> &once)
+void TestStartLatency::startAndFirstTrainedBatch()
 {
-    once(); // from disk into memory
+    constexpr double startLimitMs = 500, batchLimitMs = 1500;
+    if (!QFile::exists(QStringLiteral("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz")))
+        QSKIP("Debian's dataset-fashion-mnist is not installed.");
+    firstTrainedBatch(); // from disk into memory
     for (int attempt = 0; attempt < attempts; ++attempt) {
-        std::vector<double> values;
+        std::vector<double> starts, batches;
         const double busy = busySeconds(), own = ownSeconds();
         QElapsedTimer clock;
         clock.start();
         while (clock.elapsed() < runMs) {
-            values.push_back(once());
-            QVERIFY(values.back() > 0);
+            starts.push_back(programStart());
+            batches.push_back(firstTrainedBatch());
+            QVERIFY(starts.back() > 0 && batches.back() > 0);
         }
         const double foreign = (busySeconds() - busy - (ownSeconds() - own)) / (1e-3 * double(clock.elapsed()))
                                / double(::sysconf(_SC_NPROCESSORS_ONLN));
-        const double worst = percentile99(values);
-        std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2), values.end());
-        qInfo("%zu runs: median %.0f ms, 99th percentile %.0f ms, others took %.1f %% of the processors", values.size(),
-              values[values.size() / 2], worst, 100 * foreign);
-        if (worst <= limitMs)
+        qInfo("%zu runs: start %.0f ms (99th percentile %.0f), first batch %.0f ms (%.0f), others took %.1f %%",
+              starts.size(), percentile(starts, .5), percentile(starts, .99), percentile(batches, .5),
+              percentile(batches, .99), 100 * foreign);
+        const bool kept = percentile(starts, .99) <= startLimitMs && percentile(batches, .99) <= batchLimitMs;
+        if (kept)
             return;
-        if (foreign < quiet)
-            QFAIL(qPrintable(QStringLiteral("The 99th percentile is %1 ms, more than %2 ms.").arg(worst).arg(limitMs)));
+        QVERIFY2(foreign >= quiet, "The start or the first batch came too late.");
     }
     QSKIP("Other programs kept the machine busy.");
 }
 
-void TestStartLatency::programStart()
+double TestStartLatency::programStart()
 {
-    judge(500, [] {
-        QElapsedTimer clock;
-        clock.start();
-        QProcess process;
-        process.start(program(), {QStringLiteral("--version")});
-        return process.waitForFinished() && process.exitCode() == 0 ? double(clock.nsecsElapsed()) * 1e-6 : -1;
-    });
+    QElapsedTimer clock;
+    clock.start();
+    QProcess process;
+    process.start(program(), {QStringLiteral("--version")});
+    return process.waitForFinished() && process.exitCode() == 0 ? double(clock.nsecsElapsed()) * 1e-6 : -1;
 }
 
-void TestStartLatency::firstTrainedBatch()
+double TestStartLatency::firstTrainedBatch()
 {
-    if (!QFile::exists(QStringLiteral("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz")))
-        QSKIP("Debian's dataset-fashion-mnist is not installed.");
-    judge(1500, [] {
-        const QTemporaryDir folder;
-        QElapsedTimer clock;
-        clock.start();
-        QProcess process;
-        process.setReadChannel(QProcess::StandardOutput);
-        process.start(program(), {QStringLiteral("run"), QString::fromStdString((sourceFolder() / "resources/samples/fashion-mnist.pipeline.json").string()),
-                                  QStringLiteral("--workspace"), folder.filePath(QStringLiteral("w")), QStringLiteral("--json")});
-        double reached = -1;
-        while (reached < 0 && process.waitForReadyRead(20000))
-            while (reached < 0 && process.canReadLine())
-                if (process.readLine().contains("\"series\":\"train_loss\""))
-                    reached = double(clock.nsecsElapsed()) * 1e-6;
-        process.kill();
-        process.waitForFinished();
-        return reached;
-    });
+    const QTemporaryDir folder;
+    const fs::path sample = sourceFolder() / "resources/samples/fashion-mnist.pipeline.json";
+    QElapsedTimer clock;
+    clock.start();
+    QProcess process;
+    process.start(program(), {QStringLiteral("run"), QString::fromStdString(sample.string()), QStringLiteral("--workspace"),
+                              folder.filePath(QStringLiteral("w")), QStringLiteral("--json")});
+    double reached = -1;
+    while (reached < 0 && process.waitForReadyRead(20000))
+        while (reached < 0 && process.canReadLine())
+            if (process.readLine().contains("\"series\":\"train_loss\""))
+                reached = double(clock.nsecsElapsed()) * 1e-6;
+    process.kill();
+    process.waitForFinished();
+    return reached;
 }
 
 QTEST_GUILESS_MAIN(TestStartLatency)

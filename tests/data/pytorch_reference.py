@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Trains what tst_pytorchinterop trained, with PyTorch, and prints how far apart the weights are.
 
-    pytorch_reference.py train FOLDER   case.json, initial.pth, result.pth, images (IDX) in FOLDER
-    pytorch_reference.py fresh FOLDER   case.json, initial.pth: weights drawn from a seed
+    train FOLDER   case.json, initial.pth, result.pth, images (IDX) in FOLDER
+    fresh FOLDER   case.json, initial.pth: weights drawn from a seed
 Prints one JSON object. Needs torch; a residual network needs torchvision too.
 """
 import json
@@ -112,6 +112,9 @@ def fresh(case, folder):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    place = pathlib.Path(sys.argv[2])
-    settings = json.loads((place / "case.json").read_text())
-    print(json.dumps({"train": train, "fresh": fresh}[sys.argv[1]](settings, place)))
+    print("ready", flush=True)
+    for line in sys.stdin:
+        what, _, place = line.rstrip("\n").partition(" ")
+        place = pathlib.Path(place)
+        settings = json.loads((place / "case.json").read_text())
+        print(json.dumps({"train": train, "fresh": fresh}[what](settings, place)), flush=True)

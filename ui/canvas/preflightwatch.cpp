@@ -76,7 +76,7 @@ void PreflightWatch::start()
     m_stop = std::make_shared<StopToken>();
     m_watcher.setFuture(QtConcurrent::run([sound, stop = m_stop, registry = &m_document.registry()] {
         const auto planned = plan(sound, *registry);
-        return planned ? preflight(**planned, stop.get()) : PreflightOutcome();
+        return planned ? preflight(**planned, stop.get(), true) : PreflightOutcome();
     }));
 }
 

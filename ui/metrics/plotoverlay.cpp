@@ -144,8 +144,10 @@ void paintMarker(QPainter &painter, const QRectF &plot, QPointF at, const QStrin
     const bool above = at.y() - 12 - box.height() > plot.top();
     box.moveCenter(QPointF(at.x(), above ? at.y() - 11 - box.height() / 2 : at.y() + 11 + box.height() / 2));
     box.moveLeft(std::clamp(box.left(), plot.left() + 2, std::max(plot.left() + 2, plot.right() - box.width() - 2)));
+    QColor ground = theme.readout;
+    ground.setAlpha(150); // a curve behind it shows through
     painter.setPen(Qt::NoPen);
-    painter.setBrush(theme.readout);
+    painter.setBrush(ground);
     painter.drawRoundedRect(box, 4, 4);
     painter.setPen(color);
     painter.drawText(box, Qt::AlignCenter | Qt::TextSingleLine, label);

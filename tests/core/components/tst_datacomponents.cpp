@@ -55,6 +55,7 @@ private:
     fs::path m_images;
     QMap<QString, fs::path> m_outputs;
     int m_runs = 0;
+    bool m_editing = false;
 };
 
 void TestDataComponents::init()
@@ -77,7 +78,7 @@ PreflightReply TestDataComponents::preflight(const char *component, const QVaria
                                              const QMap<QString, PortFacts> &inputs) const
 {
     const ParameterValues effective = values(component, stored);
-    return m_registry.find(QLatin1String(component))->preflight({effective, inputs, nullptr});
+    return m_registry.find(QLatin1String(component))->preflight({effective, inputs, nullptr, m_editing});
 }
 
 Result<RunReply> TestDataComponents::run(const char *component, const QVariantMap &stored,
@@ -130,8 +131,12 @@ void TestDataComponents::datasetIsListedOnceForEdits()
         preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
         return scanRemembered(m_images, ScanOptions{true, {}})->get();
     };
+    m_editing = true;
     const ScanResult *first = look();
     QCOMPARE(look(), first);
+    m_editing = false; // before a run nothing is taken from memory
+    QVERIFY(look() != first);
+    m_editing = true;
     test::writeIdxPair(folder(), "train", 33, 3);
     const PreflightReply changed =
         preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});

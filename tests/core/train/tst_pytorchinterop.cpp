@@ -8,6 +8,7 @@
 
 #include <QJsonArray>
 #include <QJsonDocument>
+#include <QProcess>
 #include <QTest>
 
 #include <algorithm>
@@ -70,26 +71,34 @@ private Q_SLOTS:
     void threeSteps();
     void freshWeights_data();
     void freshWeights();
+    void cleanupTestCase()
+    {
+        m_python.closeWriteChannel();
+        m_python.waitForFinished();
+    }
 
 private:
     QJsonObject reference(const char *what, const fs::path &folder);
+    QProcess m_python;
 };
 
 void TestPytorchInterop::initTestCase()
 {
-    const auto probe = test::runProcess(python, {QStringLiteral("-c"), QStringLiteral("import torch, torchvision")}, 120000);
-    if (probe.exitCode != 0)
+    // One for all cases: importing torch is most of what a start costs.
+    m_python.setProcessChannelMode(QProcess::ForwardedErrorChannel);
+    m_python.start(python, {QString::fromStdString((test::sourceFolder() / "tests/data/pytorch_reference.py").string())});
+    if (!m_python.waitForReadyRead(120000))
         QSKIP("python3 with torch and torchvision was not found");
+    QCOMPARE(m_python.readLine().trimmed(), QByteArray("ready"));
 }
 
 QJsonObject TestPytorchInterop::reference(const char *what, const fs::path &folder)
 {
-    const QString script = QString::fromStdString((test::sourceFolder() / "tests/data/pytorch_reference.py").string());
-    const auto outcome = test::runProcess(
-        python, {script, QString::fromLatin1(what), QString::fromStdString(folder.string())}, 120000);
-    if (outcome.exitCode != 0)
-        qWarning("%s", outcome.err.constData());
-    return QJsonDocument::fromJson(outcome.out).object();
+    m_python.write(QByteArray(what) + ' ' + QByteArray::fromStdString(folder.string()) + '\n');
+    while (!m_python.canReadLine())
+        if (!m_python.waitForReadyRead(120000))
+            return {};
+    return QJsonDocument::fromJson(m_python.readLine()).object();
 }
 
 void TestPytorchInterop::threeSteps_data()

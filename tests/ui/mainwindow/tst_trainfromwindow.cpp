@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The sample pipeline, started with mouse and keys in the real window, trains; the plots receive
-// points meanwhile, the window never stalls, a model directory is exported.
+// points meanwhile, the window never stalls; stopped and kept, a model directory is exported.
 #include "core/base/startup.h"
 #include "core/jobs/workspace.h"
 #include "core/train/devices.h"
@@ -96,7 +96,7 @@ private Q_SLOTS:
         Heartbeat heartbeat;
 
         selectTrainingNodeWithTheMouse(window);
-        typeInto(window, QStringLiteral("epochs"), QStringLiteral("1"));
+        typeInto(window, QStringLiteral("print_frequency"), QStringLiteral("20"));
         startWithKeys(window);
 
         window.showTab(MainWindow::Tab::Metrics);
@@ -109,10 +109,15 @@ private Q_SLOTS:
         QCOMPARE(window.canvas().scene().status(m_trainingNode).state, NodeState::Running);
         window.showTab(MainWindow::Tab::Metrics);
 
+        // Three epochs are more than a test needs: twenty seconds, over which stalls are judged.
+        QTRY_VERIFY_WITH_TIMEOUT(heartbeat.seconds() >= 20, 40000);
+        activate(window);
+        QTest::keyClick(&window, Qt::Key_Period, Qt::ControlModifier);
         const QString job = window.shownJob();
         QTRY_VERIFY_WITH_TIMEOUT(window.jobs().isIdle(), 300000);
         QTRY_COMPARE_WITH_TIMEOUT(window.canvas().scene().status(m_trainingNode).state, NodeState::Completed, 5000);
         QCOMPARE(m_workspace->job(job)->state, JobState::Completed);
+        QCOMPARE(window.canvas().scene().status(m_trainingNode).stopped, QStringLiteral("user"));
         QVERIFY2(window.canvas().scene().nodeItem(m_trainingNode)->resultLine().contains(u'%'),
                  qPrintable(window.canvas().scene().nodeItem(m_trainingNode)->resultLine()));
 
@@ -120,8 +125,6 @@ private Q_SLOTS:
         for (const char *file : {"model.json", "weights.pth", "weights.safetensors", "labels.txt", "score.py"})
             QVERIFY2(QFile::exists(m_exported + u'/' + QLatin1String(file)), file);
 
-        // The rest of the twenty seconds over which stalls are judged.
-        QTRY_VERIFY_WITH_TIMEOUT(heartbeat.seconds() >= 20, 30000);
         qInfo("GUI thread over %.1f s: worst gap %.1f ms, 99th percentile %.1f ms", heartbeat.seconds(),
               heartbeat.worstMs(), heartbeat.percentileMs(.99));
         QVERIFY(heartbeat.percentileMs(.99) <= 50);
@@ -158,12 +161,17 @@ private:
         QVERIFY2(!window.shownJob().isEmpty(), qPrintable(window.canvas().bar().message()));
     }
 
+    /// No window manager gives the focus back after the run dialog here.
+    static void activate(MainWindow &window)
+    {
+        window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+    }
+
     void exportWithKeys(MainWindow &window)
     {
         m_exported = m_folder.filePath(QStringLiteral("exported-model"));
-        // No window manager gives the focus back after the run dialog here.
-        window.activateWindow();
-        QVERIFY(QTest::qWaitForWindowActive(&window));
+        activate(window);
         QTest::keyClick(&window, Qt::Key_E, Qt::ControlModifier);
         QTRY_VERIFY(window.findChild<QFileDialog *>(QStringLiteral("exportDialog")));
         auto *line = window.findChild<QFileDialog *>(QStringLiteral("exportDialog"))->findChild<QLineEdit *>();
