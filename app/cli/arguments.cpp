@@ -11,15 +11,14 @@ namespace tw::cli {
 
 int usageError(const QString &sentence, const QString &hint)
 {
-    writeError("UsageError: " + sentence.toUtf8() + '\n' +
-               (hint.isEmpty() ? QByteArray() : hint.toUtf8() + '\n'));
+    writeError("UsageError: " + sentence.toUtf8() + '\n' + (hint.isEmpty() ? QByteArray() : hint.toUtf8() + '\n'));
     return exitUsage;
 }
 
 const Option *Command::find(const QByteArray &option) const
 {
-    const auto found = std::find_if(options.begin(), options.end(),
-                                    [&](const Option &one) { return option == one.name; });
+    const auto found =
+        std::find_if(options.begin(), options.end(), [&](const Option &one) { return option == one.name; });
     return found == options.end() ? nullptr : &*found;
 }
 
@@ -52,39 +51,32 @@ std::optional<Arguments> Command::parse(const QList<QByteArray> &given) const
         const QByteArray id = word.mid(2, equals < 0 ? -1 : equals - 2);
         const Option *option = find(id);
         if (!option) {
-            usageError(QStringLiteral("'%1' has no option '--%2'.")
-                           .arg(QLatin1String(name), QString::fromUtf8(id)),
+            usageError(QStringLiteral("'%1' has no option '--%2'.").arg(QLatin1String(name), QString::fromUtf8(id)),
                        nearestOption(id, options));
             return std::nullopt;
         }
         const bool valueFollows = option->value && equals < 0;
         if ((valueFollows && i + 1 >= given.size()) || (!option->value && equals >= 0)) {
-            usageError(
-                valueFollows
-                    ? QStringLiteral("The option '--%1' needs a value.").arg(QString::fromUtf8(id))
-                    : QStringLiteral("The option '--%1' takes no value.")
-                          .arg(QString::fromUtf8(id)),
-                QStringLiteral("See trainwright-cli %1 --help.").arg(QLatin1String(name)));
+            usageError(valueFollows ? QStringLiteral("The option '--%1' needs a value.").arg(QString::fromUtf8(id))
+                                    : QStringLiteral("The option '--%1' takes no value.").arg(QString::fromUtf8(id)),
+                       QStringLiteral("See trainwright-cli %1 --help.").arg(QLatin1String(name)));
             return std::nullopt;
         }
-        result.m_values[id].append(valueFollows ? given[++i]
-                                   : equals < 0 ? QByteArray("true")
-                                                : word.mid(equals + 1));
+        result.m_values[id].append(valueFollows ? given[++i] : equals < 0 ? QByteArray("true") : word.mid(equals + 1));
     }
     return result;
 }
 
 QByteArray Command::helpText() const
 {
-    QByteArray text = QByteArray("Usage: trainwright-cli ") + name +
-                      (options.isEmpty() ? "" : " [options]") + (*usage ? " " : "") + usage + '\n' +
-                      summary + '\n';
+    QByteArray text = QByteArray("Usage: trainwright-cli ") + name + (options.isEmpty() ? "" : " [options]")
+                      + (*usage ? " " : "") + usage + '\n' + summary + '\n';
     if (options.isEmpty())
         return text;
     text += "\nOptions:\n";
     for (const Option &option : options) {
-        const QByteArray left = QByteArray("  --") + option.name +
-                                (option.value ? QByteArray(" ") + option.value : QByteArray());
+        const QByteArray left =
+            QByteArray("  --") + option.name + (option.value ? QByteArray(" ") + option.value : QByteArray());
         text += left.leftJustified(30) + "  " + option.help + '\n';
     }
     return text;
@@ -102,19 +94,16 @@ int Command::execute(const QList<QByteArray> &given) const
         return exitUsage;
     const qsizetype words = arguments->words().size();
     if (words < leastWords || (mostWords >= 0 && words > mostWords))
-        return usageError(words < leastWords
-                              ? QStringLiteral("'%1' needs more: %2.")
-                                    .arg(QLatin1String(name), QLatin1String(usage))
-                              : QStringLiteral("'%1' takes no '%2'.")
-                                    .arg(QLatin1String(name),
-                                         QString::fromUtf8(arguments->words().at(mostWords))),
-                          QStringLiteral("Usage: trainwright-cli %1 %2")
-                              .arg(QLatin1String(name), QLatin1String(usage)));
+        return usageError(
+            words < leastWords ? QStringLiteral("'%1' needs more: %2.").arg(QLatin1String(name), QLatin1String(usage))
+                               : QStringLiteral("'%1' takes no '%2'.")
+                                     .arg(QLatin1String(name), QString::fromUtf8(arguments->words().at(mostWords))),
+            QStringLiteral("Usage: trainwright-cli %1 %2").arg(QLatin1String(name), QLatin1String(usage)));
     return run(*arguments);
 }
 
-std::optional<qint64> integerOption(const Arguments &arguments, const char *option, qint64 fallback,
-                                    qint64 least, qint64 most)
+std::optional<qint64> integerOption(const Arguments &arguments, const char *option, qint64 fallback, qint64 least,
+                                    qint64 most)
 {
     if (!arguments.has(option))
         return fallback;
@@ -130,8 +119,8 @@ std::optional<qint64> integerOption(const Arguments &arguments, const char *opti
     return std::nullopt;
 }
 
-std::optional<double> realOption(const Arguments &arguments, const char *option, double fallback,
-                                 double least, double most)
+std::optional<double> realOption(const Arguments &arguments, const char *option, double fallback, double least,
+                                 double most)
 {
     if (!arguments.has(option))
         return fallback;

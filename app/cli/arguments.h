@@ -30,10 +30,7 @@ class Arguments
 {
 public:
     bool has(const char *option) const { return m_values.contains(QByteArray(option)); }
-    QByteArray bytes(const char *option) const
-    {
-        return m_values.value(QByteArray(option)).value(0);
-    }
+    QByteArray bytes(const char *option) const { return m_values.value(QByteArray(option)).value(0); }
     QString text(const char *option) const { return QString::fromUtf8(bytes(option)); }
     QList<QByteArray> all(const char *option) const { return m_values.value(QByteArray(option)); }
     const QList<QByteArray> &words() const { return m_words; }
@@ -68,9 +65,9 @@ private:
 /// "UsageError: sentence" and the hint on stderr; returns exitUsage.
 int usageError(const QString &sentence, const QString &hint);
 /// An integer option in [least, most], `fallback` where it is absent; says what is wrong itself.
-std::optional<qint64> integerOption(const Arguments &arguments, const char *option, qint64 fallback,
-                                    qint64 least, qint64 most);
-std::optional<double> realOption(const Arguments &arguments, const char *option, double fallback,
-                                 double least, double most);
+std::optional<qint64> integerOption(const Arguments &arguments, const char *option, qint64 fallback, qint64 least,
+                                    qint64 most);
+std::optional<double> realOption(const Arguments &arguments, const char *option, double fallback, double least,
+                                 double most);
 
 } // namespace tw::cli

@@ -18,8 +18,7 @@ void printFigures(Figures figures, bool json)
     QByteArray text;
     for (const auto &[name, value] : figures) {
         if (json)
-            text +=
-                (text.isEmpty() ? "{\"" : ",\"") + QByteArray(name) + "\":" + jsonNumber(value, 6);
+            text += (text.isEmpty() ? "{\"" : ",\"") + QByteArray(name) + "\":" + jsonNumber(value, 6);
         else
             text += QByteArray(name).leftJustified(20) + QByteArray::number(value, 'f', 3) + '\n';
     }
@@ -74,14 +73,12 @@ int benchLoading(const Arguments &arguments)
                batch = integerOption(arguments, "batch", 32, 1, 65536);
     const auto workers = integerOption(arguments, "workers", automaticWorkers(), 0, 1024);
     const auto seconds = realOption(arguments, "seconds", 10, 0.1, 86400);
-    const QByteArray transform =
-        arguments.has("transform") ? arguments.bytes("transform") : QByteArray("train");
+    const QByteArray transform = arguments.has("transform") ? arguments.bytes("transform") : QByteArray("train");
     if (!size || !batch || !workers || !seconds)
         return exitUsage;
     if (transform != "train" && transform != "val")
-        return usageError(QStringLiteral("'--transform %1' is neither train nor val.")
-                              .arg(QString::fromUtf8(transform)),
-                          {});
+        return usageError(
+            QStringLiteral("'--transform %1' is neither train nor val.").arg(QString::fromUtf8(transform)), {});
     BenchLoaderOptions options;
     options.data = arguments.words().at(1);
     options.trainTransform = transform == "train";
@@ -106,9 +103,8 @@ int run(const Arguments &arguments)
         return benchTraining(arguments);
     if (what == "loader")
         return benchLoading(arguments);
-    return usageError(
-        QStringLiteral("'bench' knows no '%1'.").arg(QString::fromUtf8(arguments.words().last())),
-        QStringLiteral("It knows train and loader DATA."));
+    return usageError(QStringLiteral("'bench' knows no '%1'.").arg(QString::fromUtf8(arguments.words().last())),
+                      QStringLiteral("It knows train and loader DATA."));
 }
 
 } // namespace

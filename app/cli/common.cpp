@@ -9,10 +9,9 @@ namespace tw::cli {
 
 QList<Command> allCommands()
 {
-    return {runCommand(),     validateCommand(), componentsCommand(), describeCommand(),
-            scoreCommand(),   newCommand(),      jobsCommand(),       logsCommand(),
-            devicesCommand(), inspectCommand(),  decodeCommand(),     dataCommand(),
-            benchCommand()};
+    return {runCommand(),    validateCommand(), componentsCommand(), describeCommand(), scoreCommand(),
+            newCommand(),    jobsCommand(),     logsCommand(),       devicesCommand(),  inspectCommand(),
+            decodeCommand(), dataCommand(),     benchCommand()};
 }
 
 const ComponentRegistry &components()
@@ -27,8 +26,7 @@ const ComponentRegistry &components()
 
 Result<std::unique_ptr<Workspace>> openWorkspace(const Arguments &arguments)
 {
-    return Workspace::open(arguments.has("workspace") ? arguments.path("workspace")
-                                                      : Workspace::defaultFolder());
+    return Workspace::open(arguments.has("workspace") ? arguments.path("workspace") : Workspace::defaultFolder());
 }
 
 static bool isUtf8(const QByteArray &bytes)
@@ -42,17 +40,14 @@ static bool isUtf8(const QByteArray &bytes)
 static Result<void> applyBytes(Pipeline &pipeline, const QByteArray &assignment)
 {
     const qsizetype equals = assignment.indexOf('=');
-    const auto target =
-        PortAddress::fromText(QString::fromUtf8(assignment.first(std::max<qsizetype>(0, equals))));
+    const auto target = PortAddress::fromText(QString::fromUtf8(assignment.first(std::max<qsizetype>(0, equals))));
     PipelineNode *node = pipeline.find(target.node);
     const ComponentType *type = node ? components().find(node->component) : nullptr;
     const ParameterSpec *spec = type ? type->schema.find(target.port) : nullptr;
     if (!spec || spec->kind != ParameterKind::Path)
-        return makeError(
-            errors::InvalidPipeline,
-            QT_TRANSLATE_NOOP("Error", "The setting '%1' is not UTF-8 text."),
-            {QString::fromUtf8(assignment)},
-            QT_TRANSLATE_NOOP("Error", "Only the value of a path may hold other bytes."));
+        return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "The setting '%1' is not UTF-8 text."),
+                         {QString::fromUtf8(assignment)},
+                         QT_TRANSLATE_NOOP("Error", "Only the value of a path may hold other bytes."));
     node->parameters.set(target.port, assignment.mid(equals + 1));
     return {};
 }
@@ -68,10 +63,9 @@ std::optional<Pipeline> loadWithSettings(const Arguments &arguments)
         writeError("Note: " + note.toUtf8() + '\n');
     bool ok = true;
     for (const QByteArray &assignment : arguments.all("set")) {
-        const auto applied =
-            isUtf8(assignment)
-                ? applySetting(loaded->pipeline, QString::fromUtf8(assignment), components())
-                : applyBytes(loaded->pipeline, assignment);
+        const auto applied = isUtf8(assignment)
+                                 ? applySetting(loaded->pipeline, QString::fromUtf8(assignment), components())
+                                 : applyBytes(loaded->pipeline, assignment);
         if (applied.ok())
             continue;
         printError(applied.error());

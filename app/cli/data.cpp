@@ -27,9 +27,9 @@ QByteArray classesJson(const ImageManifest &manifest)
     QByteArray text;
     const auto counts = manifest.counts();
     for (std::size_t i = 0; i < manifest.categories.size(); ++i)
-        text += (text.isEmpty() ? "" : ",") +
-                jsonObjectLine({{"name", nameJson(manifest.categories[i])},
-                                {"count", QByteArray::number(qint64(counts[i]))}});
+        text += (text.isEmpty() ? "" : ",")
+                + jsonObjectLine(
+                    {{"name", nameJson(manifest.categories[i])}, {"count", QByteArray::number(qint64(counts[i]))}});
     return '[' + text + ']';
 }
 
@@ -37,10 +37,8 @@ QByteArray samplesJson(const ImageManifest &manifest)
 {
     QByteArray text;
     for (std::size_t i = 0; i < manifest.size(); ++i)
-        text += (i ? ",[" : "[") + nameJson(std::string(manifest.path(i))) + ',' +
-                (manifest.category(i) < 0 ? QByteArray("null")
-                                          : QByteArray::number(manifest.category(i))) +
-                ']';
+        text += (i ? ",[" : "[") + nameJson(std::string(manifest.path(i))) + ','
+                + (manifest.category(i) < 0 ? QByteArray("null") : QByteArray::number(manifest.category(i))) + ']';
     return '[' + text + ']';
 }
 
@@ -48,9 +46,9 @@ QByteArray unreadableJson(const DataReport &report)
 {
     QByteArray text;
     for (const UnreadableImage &image : report.unreadable)
-        text += (text.isEmpty() ? "" : ",") +
-                jsonObjectLine({{"path", nameJson(image.path)},
-                                {"reason", jsonString(QString::fromStdString(image.reason))}});
+        text += (text.isEmpty() ? "" : ",")
+                + jsonObjectLine(
+                    {{"path", nameJson(image.path)}, {"reason", jsonString(QString::fromStdString(image.reason))}});
     return '[' + text + ']';
 }
 
@@ -71,13 +69,12 @@ QByteArray reportText(const ScanResult &scan)
     QByteArray text;
     const auto counts = scan.manifest.counts();
     for (std::size_t i = 0; i < counts.size(); ++i)
-        text += QByteArray::number(qint64(counts[i])).rightJustified(9) + "  " +
-                QByteArray::fromStdString(scan.manifest.categories[i]) + '\n';
-    text +=
-        QByteArray::number(qint64(scan.manifest.size())).rightJustified(9) + "  images in all\n";
+        text += QByteArray::number(qint64(counts[i])).rightJustified(9) + "  "
+                + QByteArray::fromStdString(scan.manifest.categories[i]) + '\n';
+    text += QByteArray::number(qint64(scan.manifest.size())).rightJustified(9) + "  images in all\n";
     for (const UnreadableImage &image : scan.report.unreadable)
-        text += "unreadable: " + QByteArray::fromStdString(image.path) + ": " +
-                QByteArray::fromStdString(image.reason) + '\n';
+        text += "unreadable: " + QByteArray::fromStdString(image.path) + ": " + QByteArray::fromStdString(image.reason)
+                + '\n';
     for (const std::string &name : scan.report.ignoredFiles)
         text += "ignored: " + QByteArray::fromStdString(name) + '\n';
     for (const std::string &warning : scan.report.warnings)
@@ -89,8 +86,7 @@ Result<ScanResult> look(const Arguments &arguments)
 {
     TW_ASSIGN(scan, scanDataset(pathFromBytes(arguments.words().first()),
                                 ScanOptions{arguments.has("allow-empty-classes"), {}}));
-    TW_TRY(verifyImages(scan, VerifyMode::Full, true, automaticWorkers(), nullptr,
-                        [](std::int64_t, std::int64_t) {}));
+    TW_TRY(verifyImages(scan, VerifyMode::Full, true, automaticWorkers(), nullptr, [](std::int64_t, std::int64_t) {}));
     return scan;
 }
 
@@ -101,8 +97,7 @@ int run(const Arguments &arguments)
         printError(scan.error());
         return exitFailed;
     }
-    writeOut(arguments.has("json") ? reportJson(*scan, arguments.has("samples"))
-                                   : reportText(*scan));
+    writeOut(arguments.has("json") ? reportJson(*scan, arguments.has("samples")) : reportText(*scan));
     return exitDone;
 }
 

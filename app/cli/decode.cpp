@@ -14,8 +14,7 @@ namespace {
 
 QByteArray triple(const std::array<double, 3> &values)
 {
-    return '[' + jsonNumber(values[0]) + ',' + jsonNumber(values[1]) + ',' + jsonNumber(values[2]) +
-           ']';
+    return '[' + jsonNumber(values[0]) + ',' + jsonNumber(values[1]) + ',' + jsonNumber(values[2]) + ']';
 }
 
 std::array<double, 3> meanColour(const ImageBuffer &image)
@@ -33,8 +32,7 @@ std::optional<std::array<double, 3>> probe(const ImageBuffer &image, const QByte
     const QList<QByteArray> parts = text.split(',');
     bool okX = false, okY = false;
     const int x = parts.value(0).toInt(&okX), y = parts.value(1).toInt(&okY);
-    if (parts.size() != 2 || !okX || !okY || x < 0 || y < 0 || x >= image.width ||
-        y >= image.height)
+    if (parts.size() != 2 || !okX || !okY || x < 0 || y < 0 || x >= image.width || y >= image.height)
         return std::nullopt;
     const std::uint8_t *pixel = image.row(y) + std::ptrdiff_t(x) * 3;
     return std::array<double, 3>{double(pixel[0]), double(pixel[1]), double(pixel[2])};
@@ -43,9 +41,8 @@ std::optional<std::array<double, 3>> probe(const ImageBuffer &image, const QByte
 Result<ImageBuffer> load(const fs::path &file)
 {
     TW_ASSIGN(bytes, readFile(file, errors::InvalidImage));
-    return decodeImage(
-        {reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size())},
-        file.string());
+    return decodeImage({reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size())},
+                       file.string());
 }
 
 int run(const Arguments &arguments)
@@ -59,12 +56,11 @@ int run(const Arguments &arguments)
     for (const QByteArray &text : arguments.all("probe")) {
         const auto pixel = probe(*image, text);
         if (!pixel)
-            return usageError(
-                QStringLiteral("'--probe %1' is not X,Y inside the picture of %2 × %3.")
-                    .arg(QString::fromUtf8(text))
-                    .arg(image->width)
-                    .arg(image->height),
-                {});
+            return usageError(QStringLiteral("'--probe %1' is not X,Y inside the picture of %2 × %3.")
+                                  .arg(QString::fromUtf8(text))
+                                  .arg(image->width)
+                                  .arg(image->height),
+                              {});
         probes += (probes.isEmpty() ? "" : ",") + triple(*pixel);
     }
     const QByteArray mean = triple(meanColour(*image));
@@ -72,12 +68,11 @@ int run(const Arguments &arguments)
         writeOut(jsonObjectLine({{"width", QByteArray::number(image->width)},
                                  {"height", QByteArray::number(image->height)},
                                  {"mean_rgb", mean},
-                                 {"probes", '[' + probes + ']'}}) +
-                 '\n');
+                                 {"probes", '[' + probes + ']'}})
+                 + '\n');
     else
-        writeOut(QByteArray::number(image->width) + " x " + QByteArray::number(image->height) +
-                 ", mean RGB " + mean + (probes.isEmpty() ? QByteArray() : ", probes " + probes) +
-                 '\n');
+        writeOut(QByteArray::number(image->width) + " x " + QByteArray::number(image->height) + ", mean RGB " + mean
+                 + (probes.isEmpty() ? QByteArray() : ", probes " + probes) + '\n');
     return exitDone;
 }
 

@@ -71,9 +71,8 @@ QJsonObject parameterJson(const ParameterSpec &spec)
     if (!choices.isEmpty())
         json.insert(QStringLiteral("choices"), choices);
     if (!spec.visibleWhenId.isEmpty())
-        json.insert(
-            QStringLiteral("visible_when"),
-            QJsonObject{{spec.visibleWhenId, QJsonArray::fromStringList(spec.visibleWhenValues)}});
+        json.insert(QStringLiteral("visible_when"),
+                    QJsonObject{{spec.visibleWhenId, QJsonArray::fromStringList(spec.visibleWhenValues)}});
     return json;
 }
 
@@ -89,17 +88,15 @@ QString defaultText(const ParameterSpec &spec)
 
 QString shownWhen(const ParameterSpec &spec)
 {
-    return spec.visibleWhenId.isEmpty()
-               ? QString()
-               : spec.visibleWhenId + u'=' + spec.visibleWhenValues.join(u'|');
+    return spec.visibleWhenId.isEmpty() ? QString() : spec.visibleWhenId + u'=' + spec.visibleWhenValues.join(u'|');
 }
 
 QByteArray portLines(const char *title, const QList<PortSpec> &ports)
 {
     QByteArray text;
     for (const PortSpec &port : ports)
-        text += "  " + QByteArray(title) + ' ' + port.id.toUtf8() + ": " +
-                dataTypeName(port.type).toUtf8() + (port.optional ? " (optional)" : "") + '\n';
+        text += "  " + QByteArray(title) + ' ' + port.id.toUtf8() + ": " + dataTypeName(port.type).toUtf8()
+                + (port.optional ? " (optional)" : "") + '\n';
     return text;
 }
 
@@ -114,16 +111,14 @@ int describe(const Arguments &arguments)
         for (const ComponentType *type : components().all())
             ids.append(type->id);
         if (arguments.words().isEmpty())
-            return usageError(
-                QStringLiteral("'describe' needs a component or --all."),
-                QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", "))));
+            return usageError(QStringLiteral("'describe' needs a component or --all."),
+                              QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", "))));
         const QString given = QString::fromUtf8(arguments.words().first());
         const QString nearest = nearestText(given, ids);
-        return usageError(
-            QStringLiteral("There is no component '%1'.").arg(given),
-            nearest.isEmpty()
-                ? QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", ")))
-                : QStringLiteral("Did you mean %1?").arg(nearest));
+        return usageError(QStringLiteral("There is no component '%1'.").arg(given),
+                          nearest.isEmpty()
+                              ? QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", ")))
+                              : QStringLiteral("Did you mean %1?").arg(nearest));
     }
     if (arguments.has("markdown"))
         writeOut("# Components\n\n");
@@ -153,15 +148,13 @@ QJsonObject describeAsJson(const ComponentType &type)
 
 QByteArray describeAsText(const ComponentType &type)
 {
-    QByteArray text = type.displayName.toUtf8() + " (" + type.id.toUtf8() + ", version " +
-                      QByteArray::number(type.version) + ")\n" + type.description.toUtf8() + '\n';
+    QByteArray text = type.displayName.toUtf8() + " (" + type.id.toUtf8() + ", version "
+                      + QByteArray::number(type.version) + ")\n" + type.description.toUtf8() + '\n';
     text += portLines("in ", type.inputs) + portLines("out", type.outputs);
     for (const ParameterSpec &spec : type.schema.specs()) {
-        text += "\n  " + spec.id.toUtf8() + "  " + spec.label.toUtf8() +
-                (spec.advanced ? "  [advanced]" : "") + '\n';
-        text += "      " + spec.rangeText().toUtf8() +
-                (spec.unit.isEmpty() ? "" : ", " + spec.unit.toUtf8()) +
-                "; default: " + defaultText(spec).toUtf8() + '\n';
+        text += "\n  " + spec.id.toUtf8() + "  " + spec.label.toUtf8() + (spec.advanced ? "  [advanced]" : "") + '\n';
+        text += "      " + spec.rangeText().toUtf8() + (spec.unit.isEmpty() ? "" : ", " + spec.unit.toUtf8())
+                + "; default: " + defaultText(spec).toUtf8() + '\n';
         if (const QString when = shownWhen(spec); !when.isEmpty())
             text += "      when " + when.toUtf8() + '\n';
         text += "      " + spec.help.toUtf8() + '\n';
@@ -171,23 +164,21 @@ QByteArray describeAsText(const ComponentType &type)
 
 QByteArray describeAsMarkdown(const ComponentType &type)
 {
-    QByteArray text = "## " + type.displayName.toUtf8() + "\n\n`" + type.id.toUtf8() + "`, " +
-                      type.category.toUtf8() + ". " + type.description.toUtf8() + "\n\n";
+    QByteArray text = "## " + type.displayName.toUtf8() + "\n\n`" + type.id.toUtf8() + "`, " + type.category.toUtf8()
+                      + ". " + type.description.toUtf8() + "\n\n";
     for (const PortSpec &port : type.inputs)
-        text += "- In `" + port.id.toUtf8() + "`: " + dataTypeName(port.type).toUtf8() +
-                (port.optional ? " (optional)" : "") + '\n';
+        text += "- In `" + port.id.toUtf8() + "`: " + dataTypeName(port.type).toUtf8()
+                + (port.optional ? " (optional)" : "") + '\n';
     for (const PortSpec &port : type.outputs)
         text += "- Out `" + port.id.toUtf8() + "`: " + dataTypeName(port.type).toUtf8() + '\n';
     if (type.schema.specs().isEmpty())
         return text + '\n';
-    text +=
-        "\n| Parameter | Label | Values | Default | When | Meaning |\n|---|---|---|---|---|---|\n";
+    text += "\n| Parameter | Label | Values | Default | When | Meaning |\n|---|---|---|---|---|---|\n";
     for (const ParameterSpec &spec : type.schema.specs()) {
-        QString row =
-            QStringLiteral("| `%1`%2 | %3 | %4 | %5 | %6 | %7 |\n")
-                .arg(spec.id, spec.advanced ? QStringLiteral(" (advanced)") : QString(), spec.label,
-                     spec.rangeText().replace(u'|', QStringLiteral("\\|")), defaultText(spec),
-                     shownWhen(spec).replace(u'|', QStringLiteral("\\|")), spec.help);
+        QString row = QStringLiteral("| `%1`%2 | %3 | %4 | %5 | %6 | %7 |\n")
+                          .arg(spec.id, spec.advanced ? QStringLiteral(" (advanced)") : QString(), spec.label,
+                               spec.rangeText().replace(u'|', QStringLiteral("\\|")), defaultText(spec),
+                               shownWhen(spec).replace(u'|', QStringLiteral("\\|")), spec.help);
         text += row.toUtf8();
     }
     return text + '\n';

@@ -16,10 +16,8 @@ static QByteArray deviceLine(const DeviceInfo &device, bool json)
                                {"threads", QByteArray::number(device.threads)}});
     QByteArray text = device.id.toUtf8().leftJustified(8) + device.name.toUtf8();
     if (device.memoryBytes > 0)
-        text += ", " + QByteArray::number(double(device.memoryBytes) / double(1 << 30), 'f', 1) +
-                " GiB";
-    return device.threads > 0 ? text + ", " + QByteArray::number(device.threads) + " threads"
-                              : text;
+        text += ", " + QByteArray::number(double(device.memoryBytes) / double(1 << 30), 'f', 1) + " GiB";
+    return device.threads > 0 ? text + ", " + QByteArray::number(device.threads) + " threads" : text;
 }
 
 static int listDevices(const Arguments &arguments)

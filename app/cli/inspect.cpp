@@ -30,8 +30,7 @@ double fromHalf(std::uint16_t bits)
     if (exponent == 31)
         return fraction == 0 ? sign * std::numeric_limits<double>::infinity()
                              : std::numeric_limits<double>::quiet_NaN();
-    return exponent == 0 ? sign * std::ldexp(fraction, -14)
-                         : sign * std::ldexp(1 + fraction, exponent - 15);
+    return exponent == 0 ? sign * std::ldexp(fraction, -14) : sign * std::ldexp(1 + fraction, exponent - 15);
 }
 
 double valueAt(const TensorBlob &tensor, std::int64_t index)
@@ -71,10 +70,9 @@ QByteArray shapeJson(const TensorBlob &tensor)
 
 QByteArray tensorJson(const TensorBlob &tensor, bool values)
 {
-    QByteArray line =
-        jsonObjectLine({{"name", jsonString(QString::fromStdString(tensor.name))},
-                        {"shape", shapeJson(tensor)},
-                        {"dtype", '"' + QByteArray(elementTypeName(tensor.type)) + '"'}});
+    QByteArray line = jsonObjectLine({{"name", jsonString(QString::fromStdString(tensor.name))},
+                                      {"shape", shapeJson(tensor)},
+                                      {"dtype", '"' + QByteArray(elementTypeName(tensor.type)) + '"'}});
     const std::int64_t count = tensor.elements();
     if (!values)
         return line;
@@ -84,8 +82,8 @@ QByteArray tensorJson(const TensorBlob &tensor, bool values)
     const auto number = [&](std::int64_t index) {
         return count > 0 ? jsonNumber(valueAt(tensor, index)) : QByteArray("null");
     };
-    return line.chopped(1) + ",\"sum\":" + jsonNumber(sum) + ",\"first\":" + number(0) +
-           ",\"last\":" + number(count - 1) + '}';
+    return line.chopped(1) + ",\"sum\":" + jsonNumber(sum) + ",\"first\":" + number(0)
+           + ",\"last\":" + number(count - 1) + '}';
 }
 
 QByteArray stringsJson(const QStringList &texts)
@@ -127,28 +125,26 @@ QByteArray asJson(const Inspected &found, bool values)
         tensors += (tensors.isEmpty() ? "" : ",") + tensorJson(tensor, values);
     return jsonObjectLine(
                {{"format", jsonString(found.report.format)},
-                {"architecture", found.architecture.isEmpty() ? QByteArray("null")
-                                                              : jsonString(found.architecture)},
+                {"architecture", found.architecture.isEmpty() ? QByteArray("null") : jsonString(found.architecture)},
                 {"tensors", '[' + tensors + ']'},
                 {"extras", stringsJson(found.report.extras)},
-                {"warnings", stringsJson(found.report.warnings)}}) +
-           '\n';
+                {"warnings", stringsJson(found.report.warnings)}})
+           + '\n';
 }
 
 QByteArray asText(const Inspected &found)
 {
-    QByteArray text =
-        found.report.format.toUtf8() +
-        (found.architecture.isEmpty() ? QByteArray() : ", " + found.architecture.toUtf8()) + '\n';
+    QByteArray text = found.report.format.toUtf8()
+                      + (found.architecture.isEmpty() ? QByteArray() : ", " + found.architecture.toUtf8()) + '\n';
     std::int64_t total = 0;
     for (const TensorBlob &tensor : found.weights) {
         total += tensor.elements();
-        text += QByteArray::number(qint64(tensor.elements())).rightJustified(12) + "  " +
-                QByteArray(elementTypeName(tensor.type)).leftJustified(5) +
-                QByteArray::fromStdString(tensor.name) + ' ' + shapeJson(tensor) + '\n';
+        text += QByteArray::number(qint64(tensor.elements())).rightJustified(12) + "  "
+                + QByteArray(elementTypeName(tensor.type)).leftJustified(5) + QByteArray::fromStdString(tensor.name)
+                + ' ' + shapeJson(tensor) + '\n';
     }
-    text += QByteArray::number(qint64(total)).rightJustified(12) + "  values in " +
-            QByteArray::number(qint64(found.weights.size())) + " tensors\n";
+    text += QByteArray::number(qint64(total)).rightJustified(12) + "  values in "
+            + QByteArray::number(qint64(found.weights.size())) + " tensors\n";
     for (const QString &warning : found.report.warnings)
         text += "warning: " + warning.toUtf8() + '\n';
     return text;
@@ -172,8 +168,7 @@ Command inspectCommand()
     return {"inspect",
             "MODEL_OR_FILE",
             "Lists the tensors of a model directory or a weights file.",
-            {{"values", nullptr, "add sum, first and last value (with --json)"},
-             {"json", nullptr, "print JSON"}},
+            {{"values", nullptr, "add sum, first and last value (with --json)"}, {"json", nullptr, "print JSON"}},
             1,
             1,
             run};

@@ -39,8 +39,7 @@ const char *levelName(LogLevel level)
     return "info";
 }
 
-QByteArray jsonLine(const char *kind,
-                    std::initializer_list<std::pair<const char *, QByteArray>> members)
+QByteArray jsonLine(const char *kind, std::initializer_list<std::pair<const char *, QByteArray>> members)
 {
     const QByteArray rest = jsonObjectLine(members);
     return QByteArray("{\"kind\":\"") + kind + "\"," + rest.mid(1) + '\n';
@@ -58,8 +57,7 @@ QByteArray durationText(qint64 seconds)
         return QByteArray::number(seconds) + " s";
     if (seconds < 3600)
         return QByteArray::number(seconds / 60) + " min " + QByteArray::number(seconds % 60) + " s";
-    return QByteArray::number(seconds / 3600) + " h " + QByteArray::number(seconds % 3600 / 60) +
-           " min";
+    return QByteArray::number(seconds / 3600) + " h " + QByteArray::number(seconds % 3600 / 60) + " min";
 }
 
 int terminalColumns()
@@ -112,22 +110,20 @@ void JobPrinter::printJson(const JobEvent &event)
     const QByteArray line = std::visit(
         Overloaded{
             [&](const JobStateEvent &e) {
-                return jsonLine("job", {{"job", jsonString(event.job)},
-                                        {"state", jsonString(jobStateId(e.state))}});
+                return jsonLine("job", {{"job", jsonString(event.job)}, {"state", jsonString(jobStateId(e.state))}});
             },
             [&](const NodeStateEvent &e) {
-                return jsonLine("node", {{"job", jsonString(event.job)},
-                                         {"node", jsonString(e.node)},
-                                         {"state", jsonString(nodeStateId(e.state))},
-                                         {"stopped", e.stopped.isEmpty() ? QByteArray("null")
-                                                                         : jsonString(e.stopped)}});
+                return jsonLine("node",
+                                {{"job", jsonString(event.job)},
+                                 {"node", jsonString(e.node)},
+                                 {"state", jsonString(nodeStateId(e.state))},
+                                 {"stopped", e.stopped.isEmpty() ? QByteArray("null") : jsonString(e.stopped)}});
             },
             [&](const ProgressEvent &e) {
-                return jsonLine(
-                    "progress",
-                    {{"node", jsonString(e.node)},
-                     {"fraction", e.fraction < 0 ? QByteArray("null") : jsonNumber(e.fraction, 6)},
-                     {"text", jsonString(e.text)}});
+                return jsonLine("progress",
+                                {{"node", jsonString(e.node)},
+                                 {"fraction", e.fraction < 0 ? QByteArray("null") : jsonNumber(e.fraction, 6)},
+                                 {"text", jsonString(e.text)}});
             },
             [&](const LogEvent &e) {
                 return jsonLine("log", {{"node", jsonString(e.node)},
@@ -136,14 +132,12 @@ void JobPrinter::printJson(const JobEvent &event)
                                         {"driver", e.driver ? "true" : "false"},
                                         {"line", jsonString(e.line)}});
             },
-            [&](const MetricEvent &e) {
-                return withKind("metric", e.point.toJsonLine().trimmed());
-            },
+            [&](const MetricEvent &e) { return withKind("metric", e.point.toJsonLine().trimmed()); },
             [&](const ErrorEvent &e) { return withKind("error", jsonCompact(e.error.toJson())); },
             [&](const ResultEvent &e) {
-                return jsonLine("result", {{"node", jsonString(e.node)},
-                                           {"key", jsonString(e.key)},
-                                           {"value", jsonCompact(e.value)}});
+                return jsonLine(
+                    "result",
+                    {{"node", jsonString(e.node)}, {"key", jsonString(e.key)}, {"value", jsonCompact(e.value)}});
             },
         },
         event.body);
@@ -154,17 +148,15 @@ void JobPrinter::printJson(const JobEvent &event)
 
 void JobPrinter::printText(const JobEvent &event)
 {
-    std::visit(
-        Overloaded{[&](const NodeStateEvent &e) { show(e); },
-                   [&](const ProgressEvent &e) { show(e); }, [&](const LogEvent &e) { show(e); },
-                   [&](const ErrorEvent &e) { show(e); },
-                   [&](const JobStateEvent &e) {
-                       if (e.state != JobState::Running && e.state != JobState::Queued &&
-                           e.state != JobState::Preparing)
-                           line("Job " + event.job.toUtf8() + ": " + jobStateId(e.state).toUtf8());
-                   },
-                   [](const MetricEvent &) {}, [](const ResultEvent &) {}},
-        event.body);
+    std::visit(Overloaded{[&](const NodeStateEvent &e) { show(e); }, [&](const ProgressEvent &e) { show(e); },
+                          [&](const LogEvent &e) { show(e); }, [&](const ErrorEvent &e) { show(e); },
+                          [&](const JobStateEvent &e) {
+                              if (e.state != JobState::Running && e.state != JobState::Queued
+                                  && e.state != JobState::Preparing)
+                                  line("Job " + event.job.toUtf8() + ": " + jobStateId(e.state).toUtf8());
+                          },
+                          [](const MetricEvent &) {}, [](const ResultEvent &) {}},
+               event.body);
 }
 
 void JobPrinter::show(const NodeStateEvent &event)
@@ -197,16 +189,14 @@ void JobPrinter::show(const ProgressEvent &event)
     }
     if (m_lastLine.elapsed() < plainIntervalMs)
         return;
-    const QString percent = event.fraction < 0
-                                ? QString()
-                                : QStringLiteral(" %1 %").arg(100 * event.fraction, 0, 'f', 1);
+    const QString percent =
+        event.fraction < 0 ? QString() : QStringLiteral(" %1 %").arg(100 * event.fraction, 0, 'f', 1);
     line((event.node + u':' + percent + u' ' + event.text + remaining(event)).toUtf8());
 }
 
 void JobPrinter::show(const LogEvent &event)
 {
-    const bool epochEnd =
-        event.driver && event.rank == 0 && event.line.contains(QLatin1String("Val Loss"));
+    const bool epochEnd = event.driver && event.rank == 0 && event.line.contains(QLatin1String("Val Loss"));
     const bool alarming = event.level == LogLevel::Warning || event.level == LogLevel::Error;
     if (epochEnd || alarming)
         line(event.node.toUtf8() + ": " + event.line.toUtf8());
@@ -226,13 +216,12 @@ QString JobPrinter::remaining(const ProgressEvent &event) const
     const double fraction = event.fraction;
     QString text;
     if (m_imagesPerSecond > 0)
-        text += QStringLiteral(" · %1 images/s")
-                    .arg(m_imagesPerSecond, 0, 'f', m_imagesPerSecond < 10 ? 1 : 0);
+        text += QStringLiteral(" · %1 images/s").arg(m_imagesPerSecond, 0, 'f', m_imagesPerSecond < 10 ? 1 : 0);
     const double done = fraction - m_firstFraction;
     if (m_firstFraction >= 0 && done > 0.002 && fraction < 1)
         text += QStringLiteral(" · %1 left")
-                    .arg(QString::fromLatin1(durationText(
-                        qint64(double(m_nodeTimer.elapsed()) / 1000 / done * (1 - fraction)))));
+                    .arg(QString::fromLatin1(
+                        durationText(qint64(double(m_nodeTimer.elapsed()) / 1000 / done * (1 - fraction)))));
     return text;
 }
 

@@ -16,8 +16,7 @@ constexpr unsigned long pollMs = 200;
 QString timeText(qint64 utcMs)
 {
     return utcMs == 0 ? QStringLiteral("-")
-                      : QDateTime::fromMSecsSinceEpoch(utcMs, Qt::UTC)
-                            .toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
+                      : QDateTime::fromMSecsSinceEpoch(utcMs, Qt::UTC).toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
 }
 
 QJsonObject nodeJson(const NodeRecord &node)
@@ -72,23 +71,20 @@ int list(const Workspace &workspace, bool json)
     if (!jobs.ok())
         return failWith(jobs.error());
     for (const JobRecord &job : *jobs)
-        writeOut(json
-                     ? jsonCompact(jobJson(job)) + '\n'
-                     : job.id.toUtf8() + "  " + jobStateId(job.state).toUtf8().leftJustified(15) +
-                           ' ' + timeText(job.createdMs).toUtf8() + "  " + job.experiment.toUtf8() +
-                           (job.name.isEmpty() ? "" : " / " + job.name.toUtf8()) + '\n');
+        writeOut(json ? jsonCompact(jobJson(job)) + '\n'
+                      : job.id.toUtf8() + "  " + jobStateId(job.state).toUtf8().leftJustified(15) + ' '
+                            + timeText(job.createdMs).toUtf8() + "  " + job.experiment.toUtf8()
+                            + (job.name.isEmpty() ? "" : " / " + job.name.toUtf8()) + '\n');
     return exitDone;
 }
 
 void showText(const JobRecord &job)
 {
-    writeOut("Job " + job.id.toUtf8() + ": " + jobStateId(job.state).toUtf8() + "\n  created " +
-             timeText(job.createdMs).toUtf8() + " UTC, finished " +
-             timeText(job.finishedMs).toUtf8() + '\n');
+    writeOut("Job " + job.id.toUtf8() + ": " + jobStateId(job.state).toUtf8() + "\n  created "
+             + timeText(job.createdMs).toUtf8() + " UTC, finished " + timeText(job.finishedMs).toUtf8() + '\n');
     for (const NodeRecord &node : job.nodes) {
-        writeOut("  " + node.id.toUtf8().leftJustified(20) + nodeStateId(node.state).toUtf8() +
-                 (node.stopped.isEmpty() ? "" : " (stopped early: " + node.stopped.toUtf8() + ')') +
-                 '\n');
+        writeOut("  " + node.id.toUtf8().leftJustified(20) + nodeStateId(node.state).toUtf8()
+                 + (node.stopped.isEmpty() ? "" : " (stopped early: " + node.stopped.toUtf8() + ')') + '\n');
         for (auto it = node.results.begin(); it != node.results.end(); ++it)
             writeOut("      " + it.key().toUtf8() + ": " + jsonCompact(it.value()) + '\n');
         if (node.error)
@@ -115,13 +111,10 @@ int wait(const Workspace &workspace, const QString &id, bool json)
         if (!job.ok())
             return failWith(job.error());
         if (isFinal(job->state)) {
-            writeOut(json ? jsonCompact(jobJson(*job)) + '\n'
-                          : jobStateId(job->state).toUtf8() + '\n');
+            writeOut(json ? jsonCompact(jobJson(*job)) + '\n' : jobStateId(job->state).toUtf8() + '\n');
             if (job->state == JobState::Completed)
                 return exitDone;
-            return job->state == JobState::Canceled || job->state == JobState::Interrupted
-                       ? exitCanceled
-                       : exitFailed;
+            return job->state == JobState::Canceled || job->state == JobState::Interrupted ? exitCanceled : exitFailed;
         }
         QThread::msleep(pollMs);
     }
@@ -135,11 +128,9 @@ int run(const Arguments &arguments)
         return usageError(QStringLiteral("'jobs' knows no '%1'.").arg(QString::fromUtf8(verb)),
                           QStringLiteral("It knows list, show JOB and wait JOB."));
     if (needsJob != (arguments.words().size() == 2))
-        return usageError(
-            needsJob
-                ? QStringLiteral("'jobs %1' needs the id of a job.").arg(QString::fromUtf8(verb))
-                : QStringLiteral("'jobs list' takes no more words."),
-            QStringLiteral("'jobs list' shows the ids."));
+        return usageError(needsJob ? QStringLiteral("'jobs %1' needs the id of a job.").arg(QString::fromUtf8(verb))
+                                   : QStringLiteral("'jobs list' takes no more words."),
+                          QStringLiteral("'jobs list' shows the ids."));
     const auto workspace = openWorkspace(arguments);
     if (!workspace.ok())
         return failWith(workspace.error());
@@ -157,8 +148,7 @@ Command jobsCommand()
     return {"jobs",
             "[list | show JOB | wait JOB]",
             "Lists jobs, shows one, or waits for its end.",
-            {{"workspace", "DIR", "workspace folder"},
-             {"json", nullptr, "print one JSON object a line"}},
+            {{"workspace", "DIR", "workspace folder"}, {"json", nullptr, "print one JSON object a line"}},
             0,
             2,
             run};

@@ -12,12 +12,10 @@ namespace {
 
 constexpr unsigned long pollMs = 200;
 
-fs::path logFile(const Workspace &workspace, const QString &job, const QString &node,
-                 std::optional<qint64> rank)
+fs::path logFile(const Workspace &workspace, const QString &job, const QString &node, std::optional<qint64> rank)
 {
     const fs::path folder = workspace.nodeFolder(job, node) / "logs";
-    return rank ? folder / ("70_driver_log_" + std::to_string(*rank) + ".txt")
-                : folder / "std_log.txt";
+    return rank ? folder / ("70_driver_log_" + std::to_string(*rank) + ".txt") : folder / "std_log.txt";
 }
 
 /// Prints what stands beyond `offset`; whole lines only while more may come.
@@ -62,14 +60,12 @@ int run(const Arguments &arguments)
             if (arguments.has("node") && node.id != arguments.text("node"))
                 continue;
             known = true;
-            const QByteArray prefix =
-                arguments.has("node") ? QByteArray() : node.id.toUtf8() + ": ";
+            const QByteArray prefix = arguments.has("node") ? QByteArray() : node.id.toUtf8() + ": ";
             printRest(logFile(**workspace, id, node.id, rank), prefix, offsets[node.id], finished);
         }
         if (!known)
-            return usageError(
-                QStringLiteral("The job has no node '%1'.").arg(arguments.text("node")),
-                QStringLiteral("'jobs show %1' lists its nodes.").arg(id));
+            return usageError(QStringLiteral("The job has no node '%1'.").arg(arguments.text("node")),
+                              QStringLiteral("'jobs show %1' lists its nodes.").arg(id));
         if (finished)
             return exitDone;
         QThread::msleep(pollMs);

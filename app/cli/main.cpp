@@ -34,8 +34,8 @@ static int dispatch(const QList<QByteArray> &words)
         writeOut("trainwright-cli " TRAINWRIGHT_VERSION "\n");
         return exitDone;
     }
-    const auto found = std::find_if(commands.begin(), commands.end(),
-                                    [&](const Command &one) { return words.first() == one.name; });
+    const auto found =
+        std::find_if(commands.begin(), commands.end(), [&](const Command &one) { return words.first() == one.name; });
     if (found != commands.end())
         return found->execute(words.mid(1));
     QStringList names;
@@ -43,11 +43,9 @@ static int dispatch(const QList<QByteArray> &words)
         names.append(QString::fromLatin1(command.name));
     const QString given = QString::fromUtf8(words.first());
     const QString nearest = nearestText(given, names);
-    return usageError(
-        QStringLiteral("There is no command '%1'.").arg(given),
-        nearest.isEmpty()
-            ? QStringLiteral("The commands are %1.").arg(names.join(QStringLiteral(", ")))
-            : QStringLiteral("Did you mean %1?").arg(nearest));
+    return usageError(QStringLiteral("There is no command '%1'.").arg(given),
+                      nearest.isEmpty() ? QStringLiteral("The commands are %1.").arg(names.join(QStringLiteral(", ")))
+                                        : QStringLiteral("Did you mean %1?").arg(nearest));
 }
 
 static int runCommand(int argc, char **argv)

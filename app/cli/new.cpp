@@ -55,8 +55,7 @@ Result<StateDict> weightsFor(const ModelConfig &config, const Arguments &argumen
     return weights;
 }
 
-Result<void> make(const ModelConfig &config, const Arguments &arguments, qint64 classes,
-                  qint64 seed)
+Result<void> make(const ModelConfig &config, const Arguments &arguments, qint64 classes, qint64 seed)
 {
     TW_ASSIGN(weights, weightsFor(config, arguments, seed));
     AtomicFolder folder(arguments.path("out"));
@@ -79,11 +78,9 @@ int run(const Arguments &arguments)
     for (const QByteArray &given : arguments.all("set")) {
         const qsizetype equals = given.indexOf('=');
         if (equals <= 0)
-            return usageError(QStringLiteral("'--set %1' is not of the form PARAM=VALUE.")
-                                  .arg(QString::fromUtf8(given)),
-                              {});
-        config.arguments.insert(QString::fromUtf8(given.first(equals)),
-                                valueFromText(given.mid(equals + 1)));
+            return usageError(
+                QStringLiteral("'--set %1' is not of the form PARAM=VALUE.").arg(QString::fromUtf8(given)), {});
+        config.arguments.insert(QString::fromUtf8(given.first(equals)), valueFromText(given.mid(equals + 1)));
     }
     config.arguments.insert(QStringLiteral("num_classes"), *classes);
     openCudaLibrary();

@@ -21,13 +21,10 @@ bool readTags(const Arguments &arguments, JobRequest &request)
     for (const QByteArray &tag : arguments.all("tag")) {
         const qsizetype equals = tag.indexOf('=');
         if (equals <= 0) {
-            usageError(QStringLiteral("The tag '%1' is not of the form KEY=VALUE.")
-                           .arg(QString::fromUtf8(tag)),
-                       {});
+            usageError(QStringLiteral("The tag '%1' is not of the form KEY=VALUE.").arg(QString::fromUtf8(tag)), {});
             return false;
         }
-        request.tags.insert(QString::fromUtf8(tag.first(equals)),
-                            QString::fromUtf8(tag.mid(equals + 1)));
+        request.tags.insert(QString::fromUtf8(tag.first(equals)), QString::fromUtf8(tag.mid(equals + 1)));
     }
     return true;
 }
@@ -54,13 +51,12 @@ bool readExports(const Arguments &arguments, JobRequest &request)
     for (const QByteArray &given : arguments.all("export")) {
         const qsizetype equals = given.indexOf('=');
         const QString address = QString::fromUtf8(given.first(std::max<qsizetype>(0, equals)));
-        if (equals <= 0 || equals + 1 >= given.size() ||
-            !hasOutput(request.pipeline, PortAddress::fromText(address))) {
-            usageError(QStringLiteral("The export '%1' is not of the form NODE.PORT=DIR with an "
-                                      "output of the pipeline.")
-                           .arg(QString::fromUtf8(given)),
-                       QStringLiteral("The outputs are %1.")
-                           .arg(outputsOf(request.pipeline).join(QStringLiteral(", "))));
+        if (equals <= 0 || equals + 1 >= given.size() || !hasOutput(request.pipeline, PortAddress::fromText(address))) {
+            usageError(
+                QStringLiteral("The export '%1' is not of the form NODE.PORT=DIR with an "
+                               "output of the pipeline.")
+                    .arg(QString::fromUtf8(given)),
+                QStringLiteral("The outputs are %1.").arg(outputsOf(request.pipeline).join(QStringLiteral(", "))));
             return false;
         }
         std::error_code failed;
@@ -107,8 +103,7 @@ public:
             return exitCanceled;
         if (m_state == JobState::Completed)
             return exitDone;
-        return m_state == JobState::Canceled || m_state == JobState::Interrupted ? exitCanceled
-                                                                                 : exitFailed;
+        return m_state == JobState::Canceled || m_state == JobState::Interrupted ? exitCanceled : exitFailed;
     }
 
 private:
@@ -131,8 +126,7 @@ private:
         if (m_stopAsked)
             return cancel();
         m_stopAsked = true;
-        writeError(
-            "Stopping; what training has reached is kept. Press Ctrl-C again to cancel at once.\n");
+        writeError("Stopping; what training has reached is kept. Press Ctrl-C again to cancel at once.\n");
         m_queue.interrupt(m_job);
     }
 

@@ -26,8 +26,7 @@ struct Picture
     std::size_t index = 0;
 };
 
-Result<void> addIdxPictures(const fs::path &path, ImageManifest manifest,
-                            std::vector<Picture> &pictures)
+Result<void> addIdxPictures(const fs::path &path, ImageManifest manifest, std::vector<Picture> &pictures)
 {
     const auto shared = std::make_shared<const ImageManifest>(std::move(manifest));
     TW_ASSIGN(opened, ImageReader::open(shared));
@@ -64,8 +63,8 @@ Result<ImageBuffer> pixelsOf(const Picture &picture)
     if (picture.reader)
         return picture.reader->read(picture.index);
     TW_ASSIGN(bytes, readFile(picture.path, errors::InvalidImage, largestImageFile));
-    const std::span<const std::uint8_t> view(
-        reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size()));
+    const std::span<const std::uint8_t> view(reinterpret_cast<const std::uint8_t *>(bytes.constData()),
+                                             std::size_t(bytes.size()));
     return decodeImage(view, picture.path.string());
 }
 
@@ -75,12 +74,9 @@ Result<std::vector<float>> logitsOf(const Picture &picture, Predictor &predictor
     const std::string name = picture.path.string();
     TW_ASSIGN(decoded, pixelsOf(picture));
     SampleRandom unused(0, RandomPurpose::Augment, 0, 0);
-    TW_ASSIGN(image,
-              applyTransforms(std::move(decoded), forInference(info.transforms), unused, name));
-    std::vector<float> pixels(std::size_t(image.width) * std::size_t(image.height) *
-                              std::size_t(info.channels));
-    normalizeInto(image, info.normalization, info.channels, MemoryOrder::ChannelsFirst,
-                  pixels.data());
+    TW_ASSIGN(image, applyTransforms(std::move(decoded), forInference(info.transforms), unused, name));
+    std::vector<float> pixels(std::size_t(image.width) * std::size_t(image.height) * std::size_t(info.channels));
+    normalizeInto(image, info.normalization, info.channels, MemoryOrder::ChannelsFirst, pixels.data());
     Batch batch;
     batch.data = pixels.data();
     batch.count = 1;
@@ -99,16 +95,14 @@ QByteArray classKey(const std::string &name)
     return jsonString(json.isString() ? json.toString() : json.toObject().value("path").toString());
 }
 
-QByteArray jsonText(const fs::path &file, const std::vector<float> &logits,
-                    const std::vector<double> &probabilities, const ModelInfo &info,
-                    bool withLogits)
+QByteArray jsonText(const fs::path &file, const std::vector<float> &logits, const std::vector<double> &probabilities,
+                    const ModelInfo &info, bool withLogits)
 {
     const auto best = std::size_t(rankedClasses(probabilities, 1).front());
-    QByteArray line = "{\"path\":" + jsonCompact(pathToJson(file)) +
-                      ",\"label\":" + classKey(info.classes[best]) + ",\"probabilities\":{";
+    QByteArray line = "{\"path\":" + jsonCompact(pathToJson(file)) + ",\"label\":" + classKey(info.classes[best])
+                      + ",\"probabilities\":{";
     for (std::size_t i = 0; i < probabilities.size(); ++i)
-        line += (i ? "," : "") + classKey(info.classes[i]) + ':' +
-                jsonNumber(probabilities[i], significantDigits);
+        line += (i ? "," : "") + classKey(info.classes[i]) + ':' + jsonNumber(probabilities[i], significantDigits);
     line += '}';
     if (withLogits) {
         line += ",\"logits\":[";
@@ -120,18 +114,17 @@ QByteArray jsonText(const fs::path &file, const std::vector<float> &logits,
 }
 
 /// Scored table as one CSV file; the columns are those of Score Image Model.
-QByteArray csvText(const fs::path &file, const std::vector<float> &logits,
-                   const std::vector<double> &probabilities, const ModelInfo &info, bool withLogits)
+QByteArray csvText(const fs::path &file, const std::vector<float> &logits, const std::vector<double> &probabilities,
+                   const ModelInfo &info, bool withLogits)
 {
     QByteArray line = QByteArray::fromStdString(csvField(file.string()));
     for (const double value : probabilities)
         line += ',' + jsonNumber(value, significantDigits);
     for (const float value : logits)
         line += withLogits ? ',' + jsonNumber(double(value), significantDigits) : QByteArray();
-    return line + ',' +
-           QByteArray::fromStdString(
-               csvField(info.classes[std::size_t(rankedClasses(probabilities, 1).front())])) +
-           "\r\n";
+    return line + ','
+           + QByteArray::fromStdString(csvField(info.classes[std::size_t(rankedClasses(probabilities, 1).front())]))
+           + "\r\n";
 }
 
 QByteArray csvHeader(const ModelInfo &info, bool withLogits)
@@ -140,17 +133,15 @@ QByteArray csvHeader(const ModelInfo &info, bool withLogits)
     for (const std::string &name : info.classes)
         line += ',' + QByteArray::fromStdString(csvField("Scored Probabilities_" + name));
     for (const std::string &name : info.classes)
-        line += withLogits ? ',' + QByteArray::fromStdString(csvField("Scored Logits_" + name))
-                           : QByteArray();
+        line += withLogits ? ',' + QByteArray::fromStdString(csvField("Scored Logits_" + name)) : QByteArray();
     return line + ",Scored Labels\r\n";
 }
 
-QByteArray plainText(const fs::path &file, const std::vector<double> &probabilities,
-                     const ModelInfo &info)
+QByteArray plainText(const fs::path &file, const std::vector<double> &probabilities, const ModelInfo &info)
 {
     const auto best = std::size_t(rankedClasses(probabilities, 1).front());
-    return bytesFromPath(file) + ": " + QByteArray::fromStdString(info.classes[best]) + " (" +
-           QByteArray::number(100 * probabilities[best], 'f', 2) + " %)\n";
+    return bytesFromPath(file) + ": " + QByteArray::fromStdString(info.classes[best]) + " ("
+           + QByteArray::number(100 * probabilities[best], 'f', 2) + " %)\n";
 }
 
 int failWith(const Error &error)
@@ -166,8 +157,7 @@ int run(const Arguments &arguments)
     if (!pictures.ok())
         return failWith(pictures.error());
     auto predictor = Predictor::load(pathFromBytes(arguments.words().first()),
-                                     arguments.has("device") ? arguments.text("device")
-                                                             : QStringLiteral("auto"));
+                                     arguments.has("device") ? arguments.text("device") : QStringLiteral("auto"));
     if (!predictor.ok())
         return failWith(predictor.error());
     const ModelInfo &info = (*predictor)->info();

@@ -15,7 +15,7 @@ namespace tw {
 
 namespace {
 constexpr int lookMs = 100;
-constexpr int calmLooks = 8;     // nothing new for 0.8 s
+constexpr int calmLooks = 8; // nothing new for 0.8 s
 constexpr int mostLooks = 200;
 } // namespace
 

@@ -32,8 +32,9 @@ QString deviceSummary()
     if (found.isEmpty())
         return {};
     const tw::DeviceInfo &best = found.last();
-    return best.threads > 0 ? QStringLiteral("%1 · %2 threads").arg(best.name.isEmpty() ? best.id : best.name).arg(best.threads)
-                            : QStringLiteral("%1 · %2").arg(best.id, best.name);
+    return best.threads > 0
+               ? QStringLiteral("%1 · %2 threads").arg(best.name.isEmpty() ? best.id : best.name).arg(best.threads)
+               : QStringLiteral("%1 · %2").arg(best.id, best.name);
 }
 
 int runProgram(int argc, char **argv)
@@ -57,15 +58,16 @@ int runProgram(int argc, char **argv)
     tw::setEnvironmentProvider(tw::describeComputation);
     tw::ComponentRegistry registry;
     tw::registerAllComponents(registry);
-    auto workspace = tw::Workspace::open(options->workspace.empty() ? tw::Workspace::defaultFolder() : options->workspace);
+    auto workspace =
+        tw::Workspace::open(options->workspace.empty() ? tw::Workspace::defaultFolder() : options->workspace);
     if (!workspace)
         return fail(workspace.error(), 1, options->grab.isEmpty());
     if (!options->job.isEmpty()) {
         if (const auto job = (*workspace)->job(options->job); !job)
             return fail(job.error(), 1, false);
     }
-    const QString theme = options->theme.isEmpty() ? tw::userSettings().value(QStringLiteral("window/theme")).toString()
-                                                   : options->theme;
+    const QString theme =
+        options->theme.isEmpty() ? tw::userSettings().value(QStringLiteral("window/theme")).toString() : options->theme;
     tw::Theme::instance().setChoice(tw::Theme::choiceFromId(theme));
     tw::MainWindow window({&registry, workspace->get(), deviceSummary});
     if (!options->grab.isEmpty() && !options->job.isEmpty() && options->file.isEmpty())

@@ -44,13 +44,17 @@ Result<GuiOptions> parseGuiOptions(const QStringList &arguments)
     parser.setApplicationDescription(QStringLiteral("Trains image classifiers from a pipeline drawn on a canvas."));
     parser.addHelpOption();
     parser.addVersionOption();
-    parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Pipeline file to open."), QStringLiteral("[FILE]"));
-    parser.addOptions({{QStringLiteral("workspace"), QStringLiteral("Workspace folder."), QStringLiteral("DIR")},
-                       {QStringLiteral("job"), QStringLiteral("Show this job."), QStringLiteral("ID")},
-                       {QStringLiteral("grab"), QStringLiteral("Write a picture of the window with pipeline, metrics, outputs or logs in front, and leave."), QStringLiteral("TAB")},
-                       {QStringLiteral("size"), QStringLiteral("Size of the picture (default 1440x900)."), QStringLiteral("WxH")},
-                       {QStringLiteral("out"), QStringLiteral("File of the picture."), QStringLiteral("PNG")},
-                       {QStringLiteral("theme"), QStringLiteral("light or dark."), QStringLiteral("THEME")}});
+    parser.addPositionalArgument(QStringLiteral("file"), QStringLiteral("Pipeline file to open."),
+                                 QStringLiteral("[FILE]"));
+    parser.addOptions(
+        {{QStringLiteral("workspace"), QStringLiteral("Workspace folder."), QStringLiteral("DIR")},
+         {QStringLiteral("job"), QStringLiteral("Show this job."), QStringLiteral("ID")},
+         {QStringLiteral("grab"),
+          QStringLiteral("Write a picture of the window with pipeline, metrics, outputs or logs in front, and leave."),
+          QStringLiteral("TAB")},
+         {QStringLiteral("size"), QStringLiteral("Size of the picture (default 1440x900)."), QStringLiteral("WxH")},
+         {QStringLiteral("out"), QStringLiteral("File of the picture."), QStringLiteral("PNG")},
+         {QStringLiteral("theme"), QStringLiteral("light or dark."), QStringLiteral("THEME")}});
     parser.process(arguments);
     GuiOptions options;
     options.file = parser.positionalArguments().value(0);
@@ -60,8 +64,9 @@ Result<GuiOptions> parseGuiOptions(const QStringList &arguments)
     options.grab = parser.value(QStringLiteral("grab"));
     options.out = parser.value(QStringLiteral("out"));
     options.theme = parser.value(QStringLiteral("theme"));
-    TW_TRY(checkChoice("grab", options.grab,
-                       {QStringLiteral("pipeline"), QStringLiteral("metrics"), QStringLiteral("outputs"), QStringLiteral("logs")}));
+    TW_TRY(checkChoice(
+        "grab", options.grab,
+        {QStringLiteral("pipeline"), QStringLiteral("metrics"), QStringLiteral("outputs"), QStringLiteral("logs")}));
     TW_TRY(checkChoice("theme", options.theme, {QStringLiteral("light"), QStringLiteral("dark")}));
     if (parser.isSet(QStringLiteral("size"))) {
         TW_ASSIGN(size, sizeFromText(parser.value(QStringLiteral("size"))));

@@ -13,12 +13,12 @@ namespace tw {
 struct GuiOptions
 {
     QString file;
-    fs::path workspace;         ///< empty: the default
+    fs::path workspace; ///< empty: the default
     QString job;
-    QString grab;               ///< pipeline | metrics | outputs | logs; empty: no picture
-    QSize size{1440, 900};      ///< of the picture, device-independent pixels
+    QString grab;          ///< pipeline | metrics | outputs | logs; empty: no picture
+    QSize size{1440, 900}; ///< of the picture, device-independent pixels
     QString out;
-    QString theme;              ///< light | dark | empty: as remembered
+    QString theme; ///< light | dark | empty: as remembered
 };
 
 /// Answers --help and --version by leaving the program. InvalidPipelineError for a value that

@@ -79,7 +79,7 @@ bool writeNewFile(const fs::path &file, const QByteArray &bytes, mode_t mode)
 {
     Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
     return descriptor.isOpen() && writeAll(descriptor.get(), bytes) && ::fsync(descriptor.get()) == 0
-        && descriptor.close();
+           && descriptor.close();
 }
 
 /// A symbolic link stays one: what it points to is replaced.

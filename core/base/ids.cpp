@@ -24,8 +24,7 @@ bool isNodeId(const QString &text)
 {
     if (text.isEmpty() || text.size() > maxIdLength || !isLower(text.front()))
         return false;
-    return std::all_of(text.begin(), text.end(),
-                       [](QChar c) { return isLower(c) || isDigit(c) || c == u'_'; });
+    return std::all_of(text.begin(), text.end(), [](QChar c) { return isLower(c) || isDigit(c) || c == u'_'; });
 }
 
 bool isComponentId(const QString &text)
@@ -34,8 +33,7 @@ bool isComponentId(const QString &text)
         return false;
     if (text.contains(QStringLiteral("--")))
         return false;
-    return std::all_of(text.begin(), text.end(),
-                       [](QChar c) { return isLower(c) || isDigit(c) || c == u'-'; });
+    return std::all_of(text.begin(), text.end(), [](QChar c) { return isLower(c) || isDigit(c) || c == u'-'; });
 }
 
 QString newNodeId(const QString &componentId, const QSet<QString> &taken)

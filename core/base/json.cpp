@@ -35,20 +35,31 @@ QByteArray jsonNumber(double value, int significantDigits)
     if (!std::isfinite(value))
         return notFinite(value);
     std::array<char, 40> text{};
-    const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                   std::chars_format::general, significantDigits).ptr;
+    const auto end =
+        std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::general, significantDigits).ptr;
     return QByteArray(text.data(), end - text.data());
 }
 
 static void appendEscaped(QByteArray &out, unsigned char unit)
 {
     switch (unit) {
-    case '"': out += "\\\""; return;
-    case '\\': out += "\\\\"; return;
-    case '\n': out += "\\n"; return;
-    case '\r': out += "\\r"; return;
-    case '\t': out += "\\t"; return;
-    default: break;
+    case '"':
+        out += "\\\"";
+        return;
+    case '\\':
+        out += "\\\\";
+        return;
+    case '\n':
+        out += "\\n";
+        return;
+    case '\r':
+        out += "\\r";
+        return;
+    case '\t':
+        out += "\\t";
+        return;
+    default:
+        break;
     }
     static constexpr char digits[] = "0123456789abcdef";
     out += "\\u00";
@@ -122,17 +133,22 @@ static QByteArray compactObject(const QJsonObject &object)
 QByteArray jsonCompact(const QJsonValue &value)
 {
     switch (value.type()) {
-    case QJsonValue::Bool: return value.toBool() ? QByteArrayLiteral("true") : QByteArrayLiteral("false");
-    case QJsonValue::String: return jsonString(value.toString());
-    case QJsonValue::Array: return compactArray(value.toArray());
-    case QJsonValue::Object: return compactObject(value.toObject());
+    case QJsonValue::Bool:
+        return value.toBool() ? QByteArrayLiteral("true") : QByteArrayLiteral("false");
+    case QJsonValue::String:
+        return jsonString(value.toString());
+    case QJsonValue::Array:
+        return compactArray(value.toArray());
+    case QJsonValue::Object:
+        return compactObject(value.toObject());
     case QJsonValue::Double: {
         const QVariant number = value.toVariant(); // keeps integers beyond 2^53 whole
         return number.typeId() == QMetaType::LongLong ? QByteArray::number(number.toLongLong())
                                                       : jsonNumber(value.toDouble());
     }
     case QJsonValue::Null:
-    case QJsonValue::Undefined: break;
+    case QJsonValue::Undefined:
+        break;
     }
     return QByteArrayLiteral("null");
 }

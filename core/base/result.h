@@ -106,14 +106,14 @@ private:
 } // namespace tw
 
 /// Returns the error of `expression` (a Result) to the caller, if it has one.
-#define TW_TRY(expression)                                                                         \
-    do {                                                                                           \
-        if (auto tw_result_ = (expression); !tw_result_.ok())                                      \
-            return tw_result_.error();                                                             \
+#define TW_TRY(expression)                                                                                             \
+    do {                                                                                                               \
+        if (auto tw_result_ = (expression); !tw_result_.ok())                                                          \
+            return tw_result_.error();                                                                                 \
     } while (false)
 /// Declares `name` with the value of `expression`, or returns its error to the caller.
-#define TW_ASSIGN(name, expression)                                                                \
-    auto name##_result_ = (expression);                                                            \
-    if (!name##_result_.ok())                                                                      \
-        return name##_result_.error();                                                             \
+#define TW_ASSIGN(name, expression)                                                                                    \
+    auto name##_result_ = (expression);                                                                                \
+    if (!name##_result_.ok())                                                                                          \
+        return name##_result_.error();                                                                                 \
     auto &name = *name##_result_

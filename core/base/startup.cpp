@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/startup.h"
 
-#include <clocale>
 #include <climits>
+#include <clocale>
 #include <cstdio>
 #include <cstdlib>
 #include <malloc.h>

@@ -34,18 +34,18 @@ struct PortValue
 /// What preflight knows of a port before anything has run. Everything is optional.
 struct PortFacts
 {
-    std::optional<QStringList> categories;  ///< class names in class-id order
-    std::optional<QList<qint64>> counts;    ///< images per category
+    std::optional<QStringList> categories; ///< class names in class-id order
+    std::optional<QList<qint64>> counts;   ///< images per category
     std::optional<qint64> images;
     std::optional<bool> labelled;
-    std::optional<fs::path> path;           ///< AnyDirectory: the chosen file or folder
-    QVariantMap extra;                      ///< component-specific (architecture, parameters, …)
+    std::optional<fs::path> path; ///< AnyDirectory: the chosen file or folder
+    QVariantMap extra;            ///< component-specific (architecture, parameters, …)
 };
 
 struct PreflightRequest
 {
-    const ParameterValues &values;           ///< effective
-    QMap<QString, PortFacts> inputs;         ///< connected inputs
+    const ParameterValues &values;   ///< effective
+    QMap<QString, PortFacts> inputs; ///< connected inputs
     const StopToken *stop = nullptr;
     /// Only for showing, after an edit: what was seen some seconds ago will do. False before a run.
     bool mayBeRecent = false;
@@ -53,7 +53,7 @@ struct PreflightRequest
 
 struct PreflightReply
 {
-    QList<Error> errors;                     ///< nodeId is filled in by the caller
+    QList<Error> errors; ///< nodeId is filled in by the caller
     QStringList warnings;
     QMap<QString, PortFacts> outputs;
     /// One line for the canvas ("60,000 images · 10 classes"); English.
@@ -62,8 +62,8 @@ struct PreflightReply
 
 struct RunRequest
 {
-    const ParameterValues &values;           ///< effective; drawn seeds are filled in
-    QMap<QString, PortValue> inputs;         ///< connected inputs
+    const ParameterValues &values;   ///< effective; drawn seeds are filled in
+    QMap<QString, PortValue> inputs; ///< connected inputs
     /// Output port → folder to write into; exists and is empty. The engine renames it into
     /// outputs/<port>/ only when run() returned without error.
     QMap<QString, fs::path> outputFolders;
@@ -72,7 +72,7 @@ struct RunRequest
 
 struct RunReply
 {
-    QMap<QString, std::any> objects;         ///< output port → in-memory twin (PortValue::object)
+    QMap<QString, std::any> objects; ///< output port → in-memory twin (PortValue::object)
 };
 
 /// Declaration of a component: everything the canvas, the panel, checks, files, the command line
@@ -82,9 +82,9 @@ class ComponentType
 public:
     QString id;
     int version = 1;
-    QString displayName;  ///< English source string, QT_TRANSLATE_NOOP("Component", …)
-    QString category;     ///< English source string
-    QString description;  ///< English source string
+    QString displayName; ///< English source string, QT_TRANSLATE_NOOP("Component", …)
+    QString category;    ///< English source string
+    QString description; ///< English source string
     QList<PortSpec> inputs;
     QList<PortSpec> outputs;
     ParameterSchema schema;

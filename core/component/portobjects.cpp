@@ -30,18 +30,14 @@ Result<QJsonObject> readVersioned(const fs::path &file, const char *format, cons
 {
     TW_ASSIGN(json, readJsonObject(file, errorName));
     if (json.value(QLatin1String("format")).toString() != QLatin1String(format))
-        return makeError(errorName,
-                         QT_TRANSLATE_NOOP("Error", "'%1' is not a file of format '%2'."),
+        return makeError(errorName, QT_TRANSLATE_NOOP("Error", "'%1' is not a file of format '%2'."),
                          {displayPath(file), QLatin1String(format)},
                          QT_TRANSLATE_NOOP("Error", "Run the node that writes it again."));
     const int version = json.value(QLatin1String("version")).toInt();
     if (version < 1 || version > fileVersion)
-        return makeError(
-            errorName,
-            QT_TRANSLATE_NOOP("Error", "'%1' has version %2; this program reads version %3."),
-            {displayPath(file), QString::number(version), QString::number(fileVersion)},
-            QT_TRANSLATE_NOOP("Error",
-                              "Use a newer program, or run the node that writes it again."));
+        return makeError(errorName, QT_TRANSLATE_NOOP("Error", "'%1' has version %2; this program reads version %3."),
+                         {displayPath(file), QString::number(version), QString::number(fileVersion)},
+                         QT_TRANSLATE_NOOP("Error", "Use a newer program, or run the node that writes it again."));
     return json;
 }
 
@@ -74,8 +70,8 @@ Result<void> writeDatasetReference(const fs::path &folder, const fs::path &data)
     return writeFileAtomically(folder / "dataset.json",
                                jsonObjectLine({{"format", jsonString(QLatin1String(datasetFormat))},
                                                {"version", QByteArray::number(fileVersion)},
-                                               {"path", jsonCompact(pathToJson(data))}}) +
-                                   '\n');
+                                               {"path", jsonCompact(pathToJson(data))}})
+                                   + '\n');
 }
 
 Result<fs::path> datasetInput(const RunRequest &request, const char *port)
@@ -89,12 +85,11 @@ Result<fs::path> datasetInput(const RunRequest &request, const char *port)
 
 Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms)
 {
-    return writeFileAtomically(
-        folder / "transforms.json",
-        jsonObjectLine({{"format", jsonString(QLatin1String(transformsFormat))},
-                        {"version", QByteArray::number(fileVersion)},
-                        {"transforms", jsonCompact(transformsToJson(transforms))}}) +
-            '\n');
+    return writeFileAtomically(folder / "transforms.json",
+                               jsonObjectLine({{"format", jsonString(QLatin1String(transformsFormat))},
+                                               {"version", QByteArray::number(fileVersion)},
+                                               {"transforms", jsonCompact(transformsToJson(transforms))}})
+                                   + '\n');
 }
 
 Result<TransformList> readTransforms(const fs::path &folder)
@@ -104,8 +99,7 @@ Result<TransformList> readTransforms(const fs::path &folder)
     const QJsonValue list = json.value(QLatin1String("transforms"));
     if (!list.isArray())
         return makeError(errors::InvalidTransformationDirectory,
-                         QT_TRANSLATE_NOOP("Error", "'%1' has no list of operations."),
-                         {displayPath(file)},
+                         QT_TRANSLATE_NOOP("Error", "'%1' has no list of operations."), {displayPath(file)},
                          QT_TRANSLATE_NOOP("Error", "Run the node that writes it again."));
     return transformsFromJson(list.toArray());
 }
@@ -117,13 +111,11 @@ QList<Error> checkIntegersUpTo(const ParameterValues &values, qlonglong largest,
     for (const char *id : ids) {
         if (!values.isSet(id) || values.integer(id) <= largest)
             continue;
-        faults.append(
-            makeError(
-                errors::LessThanOrEqualTo,
-                QT_TRANSLATE_NOOP("Error", "Parameter '%1' is %2; it must be at most %3."),
-                {QLatin1String(id), QString::number(values.integer(id)), QString::number(largest)},
-                QT_TRANSLATE_NOOP("Error", "Give '%1' a value of at most %3."))
-                .atParameter(QLatin1String(id)));
+        faults.append(makeError(errors::LessThanOrEqualTo,
+                                QT_TRANSLATE_NOOP("Error", "Parameter '%1' is %2; it must be at most %3."),
+                                {QLatin1String(id), QString::number(values.integer(id)), QString::number(largest)},
+                                QT_TRANSLATE_NOOP("Error", "Give '%1' a value of at most %3."))
+                          .atParameter(QLatin1String(id)));
     }
     return faults;
 }
@@ -155,16 +147,16 @@ QString datasetSummary(const PortFacts &facts)
 {
     if (!facts.images)
         return {};
-    const QString images = *facts.images == 1
-                               ? QStringLiteral("1 image")
-                               : groupedNumber(*facts.images) + QStringLiteral(" images");
+    const QString images =
+        *facts.images == 1 ? QStringLiteral("1 image") : groupedNumber(*facts.images) + QStringLiteral(" images");
     if (!facts.labelled.value_or(true))
         return images + QStringLiteral(" · no labels");
     if (!facts.categories)
         return images;
     const qint64 classes = facts.categories->size();
-    return images + (classes == 1 ? QStringLiteral(" · 1 class")
-                                  : QStringLiteral(" · %1 classes").arg(groupedNumber(classes)));
+    return images
+           + (classes == 1 ? QStringLiteral(" · 1 class")
+                           : QStringLiteral(" · %1 classes").arg(groupedNumber(classes)));
 }
 
 QString shortNumber(qint64 number)

@@ -12,10 +12,9 @@ namespace {
 void checkLabelled(const PortFacts &facts, const QString &port, QList<Error> &faults)
 {
     if (facts.labelled && !*facts.labelled)
-        faults.append(
-            makeError(errors::NotLabeledDataset,
-                      QT_TRANSLATE_NOOP("Error", "The pictures at '%1' have no labels."), {port},
-                      QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class.")));
+        faults.append(makeError(errors::NotLabeledDataset,
+                                QT_TRANSLATE_NOOP("Error", "The pictures at '%1' have no labels."), {port},
+                                QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class.")));
 }
 
 using Names = QList<QByteArray>;
@@ -50,38 +49,32 @@ Names without(const Names &names, const Names &taken)
 
 Error tooFewCategories(const Names &names)
 {
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error", "Training needs at least two categories; the data have %1: %2."),
-        {QString::number(names.size()), shownList(names)},
-        QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class."));
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "Training needs at least two categories; the data have %1: %2."),
+                     {QString::number(names.size()), shownList(names)},
+                     QT_TRANSLATE_NOOP("Error", "Put the pictures into one folder per class."));
 }
 
-void compareCategories(const CategoryFacts &training, const CategoryFacts &validation,
-                       bool requireSame, CategoryFindings &found)
+void compareCategories(const CategoryFacts &training, const CategoryFacts &validation, bool requireSame,
+                       CategoryFindings &found)
 {
     const Names unknown = without(validation.names, training.names);
     if (!unknown.isEmpty())
-        found.errors.append(makeError(
-            errors::InvalidDataset,
-            QT_TRANSLATE_NOOP("Error",
-                              "The validation pictures have categories that training lacks: %1."),
-            {shownList(unknown)},
-            QT_TRANSLATE_NOOP("Error", "Use the same class names in both sets.")));
-    const Names missing =
-        without(training.names, without(validation.names, emptyCategories(validation)));
+        found.errors.append(
+            makeError(errors::InvalidDataset,
+                      QT_TRANSLATE_NOOP("Error", "The validation pictures have categories that training lacks: %1."),
+                      {shownList(unknown)}, QT_TRANSLATE_NOOP("Error", "Use the same class names in both sets.")));
+    const Names missing = without(training.names, without(validation.names, emptyCategories(validation)));
     if (missing.isEmpty())
         return;
     if (requireSame)
-        found.errors.append(makeError(
-            errors::InvalidDataset,
-            QT_TRANSLATE_NOOP("Error", "The validation pictures lack categories of training: %1."),
-            {shownList(missing)},
-            QT_TRANSLATE_NOOP("Error",
-                              "Add pictures of them, or switch 'Require same categories' off.")));
+        found.errors.append(
+            makeError(errors::InvalidDataset,
+                      QT_TRANSLATE_NOOP("Error", "The validation pictures lack categories of training: %1."),
+                      {shownList(missing)},
+                      QT_TRANSLATE_NOOP("Error", "Add pictures of them, or switch 'Require same categories' off.")));
     else
-        found.warnings.append(
-            QStringLiteral("No validation pictures of: %1").arg(shownList(missing)));
+        found.warnings.append(QStringLiteral("No validation pictures of: %1").arg(shownList(missing)));
 }
 
 CategoryFacts factsOf(const PortFacts &port)
@@ -95,8 +88,8 @@ CategoryFacts factsOf(const PortFacts &port)
 
 } // namespace
 
-CategoryFindings checkCategories(const CategoryFacts &training,
-                                 const std::optional<CategoryFacts> &validation, bool requireSame)
+CategoryFindings checkCategories(const CategoryFacts &training, const std::optional<CategoryFacts> &validation,
+                                 bool requireSame)
 {
     CategoryFindings found;
     if (training.names.size() < 2)
@@ -116,10 +109,9 @@ void checkTrainingData(const PreflightRequest &request, PreflightReply &reply)
     checkLabelled(validation, QStringLiteral("validation_dataset"), reply.errors);
     const bool labelled = training.labelled.value_or(true) && validation.labelled.value_or(true);
     if (training.categories && labelled) {
-        const auto known =
-            validation.categories ? std::optional(factsOf(validation)) : std::nullopt;
-        const CategoryFindings found = checkCategories(
-            factsOf(training), known, request.values.boolean("require_same_categories"));
+        const auto known = validation.categories ? std::optional(factsOf(validation)) : std::nullopt;
+        const CategoryFindings found =
+            checkCategories(factsOf(training), known, request.values.boolean("require_same_categories"));
         reply.errors += found.errors;
         reply.warnings += found.warnings;
     }
@@ -128,12 +120,9 @@ void checkTrainingData(const PreflightRequest &request, PreflightReply &reply)
         reply.errors.append(
             makeError(
                 errors::LessThanOrEqualTo,
-                QT_TRANSLATE_NOOP(
-                    "Error",
-                    "The batch size %1 is larger than the number of training pictures, %2."),
+                QT_TRANSLATE_NOOP("Error", "The batch size %1 is larger than the number of training pictures, %2."),
                 {QString::number(batch), QString::number(*training.images)},
-                QT_TRANSLATE_NOOP(
-                    "Error", "Choose a batch size of at most the number of training pictures."))
+                QT_TRANSLATE_NOOP("Error", "Choose a batch size of at most the number of training pictures."))
                 .atParameter(QStringLiteral("batch_size")));
 }
 

@@ -22,8 +22,8 @@ struct CategoryFindings
 /// with `requireSame` one of training that validation lacks or has no image of; else that is a
 /// warning, as is a category without training images. Without `validation` training is judged
 /// alone.
-CategoryFindings checkCategories(const CategoryFacts &training,
-                                 const std::optional<CategoryFacts> &validation, bool requireSame);
+CategoryFindings checkCategories(const CategoryFacts &training, const std::optional<CategoryFacts> &validation,
+                                 bool requireSame);
 
 /// What is known of the pictures at `training_dataset` and `validation_dataset` before a training,
 /// against `batch_size` and `require_same_categories`: NotLabeledDatasetError, those of

@@ -26,18 +26,15 @@ QList<Error> validateValues(const ParameterValues &values)
     for (const std::string &bytes : options.classNames) {
         const QString name = QString::fromStdString(bytes);
         if (name.isEmpty())
-            return {
-                makeError(
-                    errors::NullOrEmpty,
-                    QT_TRANSLATE_NOOP("Error", "A name in the list of class names '%1' is empty."),
-                    {values.text("class_names")},
-                    QT_TRANSLATE_NOOP("Error", "Write one name per class, separated by commas."))
-                    .atParameter(QStringLiteral("class_names"))};
+            return {makeError(errors::NullOrEmpty,
+                              QT_TRANSLATE_NOOP("Error", "A name in the list of class names '%1' is empty."),
+                              {values.text("class_names")},
+                              QT_TRANSLATE_NOOP("Error", "Write one name per class, separated by commas."))
+                        .atParameter(QStringLiteral("class_names"))};
         if (seen.contains(name))
-            return {makeError(
-                        errors::DuplicateName,
-                        QT_TRANSLATE_NOOP("Error", "The class name '%1' stands twice in the list."),
-                        {name}, QT_TRANSLATE_NOOP("Error", "Give every class its own name."))
+            return {makeError(errors::DuplicateName,
+                              QT_TRANSLATE_NOOP("Error", "The class name '%1' stands twice in the list."), {name},
+                              QT_TRANSLATE_NOOP("Error", "Give every class its own name."))
                         .atParameter(QStringLiteral("class_names"))};
         seen.append(name);
     }
@@ -80,17 +77,14 @@ void reportFindings(const DataReport &report, RunContext &context)
     for (const std::string &warning : report.warnings)
         context.log(LogLevel::Warning, QString::fromStdString(warning));
     for (const std::string &name : report.emptyClasses)
-        context.log(
-            LogLevel::Warning,
-            QStringLiteral("Class '%1' has no pictures.").arg(QString::fromStdString(name)));
+        context.log(LogLevel::Warning, QStringLiteral("Class '%1' has no pictures.").arg(QString::fromStdString(name)));
     for (const UnreadableImage &image : report.unreadable)
-        context.log(LogLevel::Warning, QStringLiteral("Left out '%1': %2")
-                                           .arg(QString::fromStdString(image.path),
-                                                QString::fromStdString(image.reason)));
+        context.log(LogLevel::Warning,
+                    QStringLiteral("Left out '%1': %2")
+                        .arg(QString::fromStdString(image.path), QString::fromStdString(image.reason)));
     if (!report.ignoredFiles.empty())
-        context.log(LogLevel::Info,
-                    QStringLiteral("Files that are no pictures: %1 (listed in data_report.json)")
-                        .arg(report.ignoredFiles.size()));
+        context.log(LogLevel::Info, QStringLiteral("Files that are no pictures: %1 (listed in data_report.json)")
+                                        .arg(report.ignoredFiles.size()));
 }
 
 Result<ScanResult> verifiedScan(const RunRequest &request, const fs::path &path)
@@ -103,11 +97,10 @@ Result<ScanResult> verifiedScan(const RunRequest &request, const fs::path &path)
     ScanResult scan = *shared;
     const bool full = request.values.text("verify") == QLatin1String("full");
     const bool skip = request.values.text("on_unreadable") == QLatin1String("skip");
-    TW_TRY(verifyImages(scan, full ? VerifyMode::Full : VerifyMode::Header, skip,
-                        automaticWorkers(), stop, [&](std::int64_t done, std::int64_t total) {
-                            context.progress(
-                                total > 0 ? double(done) / double(total) : -1,
-                                QStringLiteral("verified %1 of %2").arg(done).arg(total));
+    TW_TRY(verifyImages(scan, full ? VerifyMode::Full : VerifyMode::Header, skip, automaticWorkers(), stop,
+                        [&](std::int64_t done, std::int64_t total) {
+                            context.progress(total > 0 ? double(done) / double(total) : -1,
+                                             QStringLiteral("verified %1 of %2").arg(done).arg(total));
                         }));
     scan.manifest.skipUnreadable = skip;
     return scan;
@@ -143,34 +136,26 @@ ComponentType convert_to_image_directory()
                QT_TRANSLATE_NOOP("Component", "Lists the pictures with their classes and checks "
                                               "that each can be read; nothing is copied."));
     type.input("dataset", QT_TRANSLATE_NOOP("Component", "Dataset"), DataType::AnyDirectory);
-    type.output("image_directory", QT_TRANSLATE_NOOP("Component", "Image directory"),
-                DataType::ImageDirectory);
+    type.output("image_directory", QT_TRANSLATE_NOOP("Component", "Image directory"), DataType::ImageDirectory);
+    type.parameter(ParameterSpec::choice("on_unreadable", QT_TRANSLATE_NOOP("Parameter", "Unreadable pictures"), "skip",
+                                         {{QStringLiteral("skip"), QT_TRANSLATE_NOOP("Parameter", "Skip")},
+                                          {QStringLiteral("fail"), QT_TRANSLATE_NOOP("Parameter", "Fail")}})
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether a picture that cannot be read is "
+                                                                "left out and listed, or stops the run.")));
     type.parameter(
-        ParameterSpec::choice("on_unreadable",
-                              QT_TRANSLATE_NOOP("Parameter", "Unreadable pictures"), "skip",
-                              {{QStringLiteral("skip"), QT_TRANSLATE_NOOP("Parameter", "Skip")},
-                               {QStringLiteral("fail"), QT_TRANSLATE_NOOP("Parameter", "Fail")}})
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether a picture that cannot be read is "
-                                                     "left out and listed, or stops the run.")));
+        ParameterSpec::boolean("allow_empty_classes", QT_TRANSLATE_NOOP("Parameter", "Allow empty classes"), false)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Keeps a class folder without pictures as a class "
+                                                     "of 0 images instead of refusing the data set.")));
     type.parameter(
-        ParameterSpec::boolean("allow_empty_classes",
-                               QT_TRANSLATE_NOOP("Parameter", "Allow empty classes"), false)
-            .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                        "Keeps a class folder without pictures as a class "
-                                        "of 0 images instead of refusing the data set.")));
-    type.parameter(
-        ParameterSpec::choice(
-            "verify", QT_TRANSLATE_NOOP("Parameter", "Verify"), "full",
-            {{QStringLiteral("full"), QT_TRANSLATE_NOOP("Parameter", "Decode every picture")},
-             {QStringLiteral("header"), QT_TRANSLATE_NOOP("Parameter", "Read headers only")}})
-            .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                        "Decoding finds every broken picture before training; "
-                                        "headers only is faster and finds fewer.")));
+        ParameterSpec::choice("verify", QT_TRANSLATE_NOOP("Parameter", "Verify"), "full",
+                              {{QStringLiteral("full"), QT_TRANSLATE_NOOP("Parameter", "Decode every picture")},
+                               {QStringLiteral("header"), QT_TRANSLATE_NOOP("Parameter", "Read headers only")}})
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Decoding finds every broken picture before training; "
+                                                     "headers only is faster and finds fewer.")));
     type.parameter(
         ParameterSpec::text("class_names", QT_TRANSLATE_NOOP("Parameter", "Class names"), "")
-            .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                        "Names of an IDX pair's classes in the order of their "
-                                        "numbers, separated by commas; empty uses the digits.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Names of an IDX pair's classes in the order of their "
+                                                     "numbers, separated by commas; empty uses the digits.")));
     type.validate = validateValues;
     type.preflight = preflightConvert;
     type.run = runConvert;

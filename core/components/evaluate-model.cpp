@@ -19,21 +19,18 @@ constexpr int evaluationVersion = 1;
 
 Error unlabelled(const QString &port)
 {
-    return makeError(
-        errors::NotLabeledDataset,
-        QT_TRANSLATE_NOOP("Error",
-                          "The scored pictures at '%1' have no categories to compare with."),
-        {port}, QT_TRANSLATE_NOOP("Error", "Score pictures that lie in one folder per class."));
+    return makeError(errors::NotLabeledDataset,
+                     QT_TRANSLATE_NOOP("Error", "The scored pictures at '%1' have no categories to compare with."),
+                     {port}, QT_TRANSLATE_NOOP("Error", "Score pictures that lie in one folder per class."));
 }
 
 Error unknownCategories(const QString &port, const QStringList &names)
 {
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error", "The pictures scored for '%1' have categories that "
-                                   "the model does not know: %2."),
-        {port, quotedList(names)},
-        QT_TRANSLATE_NOOP("Error", "Score pictures whose class names are those of the model."));
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "The pictures scored for '%1' have categories that "
+                                                "the model does not know: %2."),
+                     {port, quotedList(names)},
+                     QT_TRANSLATE_NOOP("Error", "Score pictures whose class names are those of the model."));
 }
 
 PreflightReply preflightEvaluate(const PreflightRequest &request)
@@ -42,8 +39,7 @@ PreflightReply preflightEvaluate(const PreflightRequest &request)
     for (auto it = request.inputs.begin(); it != request.inputs.end(); ++it) {
         if (it->labelled && !*it->labelled)
             reply.errors.append(unlabelled(it.key()));
-        const QStringList unknown =
-            it->extra.value(QStringLiteral("unknown_categories")).toStringList();
+        const QStringList unknown = it->extra.value(QStringLiteral("unknown_categories")).toStringList();
         if (!unknown.isEmpty())
             reply.errors.append(unknownCategories(it.key(), unknown));
     }
@@ -72,8 +68,7 @@ std::optional<std::size_t> rankOf(int trueClass, const ScoredRow &row)
     return std::nullopt;
 }
 
-Result<ClassificationFigures> countRows(ScoreTableReader &table, const QString &port,
-                                        RunContext &context)
+Result<ClassificationFigures> countRows(ScoreTableReader &table, const QString &port, RunContext &context)
 {
     const std::vector<std::string> &classes = table.layout().classes;
     std::unordered_map<std::string, std::size_t> ids;
@@ -86,23 +81,19 @@ Result<ClassificationFigures> countRows(ScoreTableReader &table, const QString &
         if (!more)
             return counter.figures();
         if (context.isCanceled())
-            return makeError(errors::Canceled,
-                             QT_TRANSLATE_NOOP("Error", "The evaluation was canceled."));
+            return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "The evaluation was canceled."));
         const auto truth = ids.find(row.category), guess = ids.find(row.label);
         if (truth == ids.end() || guess == ids.end())
-            return makeError(
-                errors::InvalidDataset,
-                QT_TRANSLATE_NOOP("Error", "The picture '%1' at '%2' has the category '%3', which "
-                                           "the model does not know."),
-                {QString::fromStdString(row.path), port,
-                 QString::fromStdString(truth == ids.end() ? row.category : row.label)},
-                QT_TRANSLATE_NOOP("Error",
-                                  "Score pictures whose class names are those of the model."));
+            return makeError(errors::InvalidDataset,
+                             QT_TRANSLATE_NOOP("Error", "The picture '%1' at '%2' has the category '%3', which "
+                                                        "the model does not know."),
+                             {QString::fromStdString(row.path), port,
+                              QString::fromStdString(truth == ids.end() ? row.category : row.label)},
+                             QT_TRANSLATE_NOOP("Error", "Score pictures whose class names are those of the model."));
         const double probability = row.probabilities[truth->second];
         counter.add(truth->second, guess->second, rankOf(int(truth->second), row),
                     std::isnan(probability) ? std::nullopt : std::optional<double>(probability));
-        context.progress(double(done) / double(std::max<qint64>(1, table.rows())),
-                         QStringLiteral("%1 rows").arg(done));
+        context.progress(double(done) / double(std::max<qint64>(1, table.rows())), QStringLiteral("%1 rows").arg(done));
     }
 }
 
@@ -156,8 +147,7 @@ Result<QJsonObject> evaluateInput(const RunRequest &request, const QString &port
         return unlabelled(port);
     TW_ASSIGN(figures, countRows(*table, port, request.context));
     if (figures.total == 0)
-        return makeError(errors::NotScoredDataset,
-                         QT_TRANSLATE_NOOP("Error", "The table at '%1' has no rows."), {port},
+        return makeError(errors::NotScoredDataset, QT_TRANSLATE_NOOP("Error", "The table at '%1' has no rows."), {port},
                          QT_TRANSLATE_NOOP("Error", "Score at least one picture."));
     QJsonObject row = headline(figures);
     row.insert(QStringLiteral("input"), port);
@@ -168,38 +158,33 @@ Result<QJsonObject> evaluateInput(const RunRequest &request, const QString &port
 
 Result<void> writeEvaluation(const fs::path &folder, const QJsonArray &rows)
 {
-    return writeFileAtomically(
-        folder / "evaluation.json",
-        jsonObjectLine({{"format", jsonString(QStringLiteral("trainwright-evaluation"))},
-                        {"version", QByteArray::number(evaluationVersion)},
-                        {"results", jsonCompact(rows)}}) +
-            '\n');
+    return writeFileAtomically(folder / "evaluation.json",
+                               jsonObjectLine({{"format", jsonString(QStringLiteral("trainwright-evaluation"))},
+                                               {"version", QByteArray::number(evaluationVersion)},
+                                               {"results", jsonCompact(rows)}})
+                                   + '\n');
 }
 
 Result<RunReply> runEvaluate(const RunRequest &request)
 {
     QJsonArray rows;
-    for (const QString &port :
-         {QStringLiteral("scored_dataset"), QStringLiteral("scored_dataset_to_compare")}) {
+    for (const QString &port : {QStringLiteral("scored_dataset"), QStringLiteral("scored_dataset_to_compare")}) {
         if (!request.inputs.contains(port))
             continue;
         TW_ASSIGN(row, evaluateInput(request, port));
         const bool first = rows.isEmpty();
         for (auto it = row.constBegin(); it != row.constEnd(); ++it)
             if (it->isDouble() || it->isNull())
-                request.context.result(first ? it.key() : QStringLiteral("compare_") + it.key(),
-                                       it.value());
-        request.context.log(
-            LogLevel::Info,
-            QStringLiteral("%1: %2 of %3 right (%4 %)")
-                .arg(port)
-                .arg(row.value(QStringLiteral("Correct")).toInteger())
-                .arg(row.value(QStringLiteral("Total")).toInteger())
-                .arg(100 * row.value(QStringLiteral("Overall_Accuracy")).toDouble(), 0, 'f', 2));
+                request.context.result(first ? it.key() : QStringLiteral("compare_") + it.key(), it.value());
+        request.context.log(LogLevel::Info,
+                            QStringLiteral("%1: %2 of %3 right (%4 %)")
+                                .arg(port)
+                                .arg(row.value(QStringLiteral("Correct")).toInteger())
+                                .arg(row.value(QStringLiteral("Total")).toInteger())
+                                .arg(100 * row.value(QStringLiteral("Overall_Accuracy")).toDouble(), 0, 'f', 2));
         rows.append(row);
     }
-    TW_TRY(
-        writeEvaluation(request.outputFolders.value(QStringLiteral("evaluation_results")), rows));
+    TW_TRY(writeEvaluation(request.outputFolders.value(QStringLiteral("evaluation_results")), rows));
     return RunReply{};
 }
 
@@ -211,16 +196,12 @@ ComponentType evaluate_model()
     type.id = QStringLiteral("evaluate-model");
     type.named(QT_TRANSLATE_NOOP("Component", "Evaluate Model"),
                QT_TRANSLATE_NOOP("Component", "Model Scoring & Evaluation"),
-               QT_TRANSLATE_NOOP("Component",
-                                 "Compares scored labels with the true ones: accuracy, "
-                                 "precision, recall and the confusion matrix."));
-    type.input("scored_dataset", QT_TRANSLATE_NOOP("Component", "Scored dataset"),
-               DataType::DataTable);
-    type.input("scored_dataset_to_compare",
-               QT_TRANSLATE_NOOP("Component", "Scored dataset to compare"), DataType::DataTable,
-               true);
-    type.output("evaluation_results", QT_TRANSLATE_NOOP("Component", "Evaluation results"),
-                DataType::EvaluationResult);
+               QT_TRANSLATE_NOOP("Component", "Compares scored labels with the true ones: accuracy, "
+                                              "precision, recall and the confusion matrix."));
+    type.input("scored_dataset", QT_TRANSLATE_NOOP("Component", "Scored dataset"), DataType::DataTable);
+    type.input("scored_dataset_to_compare", QT_TRANSLATE_NOOP("Component", "Scored dataset to compare"),
+               DataType::DataTable, true);
+    type.output("evaluation_results", QT_TRANSLATE_NOOP("Component", "Evaluation results"), DataType::EvaluationResult);
     type.preflight = preflightEvaluate;
     type.run = runEvaluate;
     return type;

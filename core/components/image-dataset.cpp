@@ -27,8 +27,7 @@ fs::path chosenPath(const ParameterValues &values)
     std::error_code failed;
     fs::path path = fs::absolute(values.path("path"), failed);
     const QString subfolder = values.isSet("subfolder") ? values.text("subfolder") : QString();
-    return (subfolder.isEmpty() ? path : path / pathFromBytes(subfolder.toUtf8()))
-        .lexically_normal();
+    return (subfolder.isEmpty() ? path : path / pathFromBytes(subfolder.toUtf8())).lexically_normal();
 }
 
 QList<Error> validateValues(const ParameterValues &values)
@@ -37,24 +36,20 @@ QList<Error> validateValues(const ParameterValues &values)
         values.isSet("subfolder") ? pathFromBytes(values.text("subfolder").toUtf8()) : fs::path();
     for (const fs::path &part : subfolder.lexically_normal())
         if (part == ".." || subfolder.is_absolute())
-            return {
-                makeError(
-                    errors::InvalidDataset,
-                    QT_TRANSLATE_NOOP("Error", "The subfolder '%1' leads out of the data set."),
-                    {displayPath(subfolder)},
-                    QT_TRANSLATE_NOOP("Error", "Give a path inside the data set, such as train."))
-                    .atParameter(QStringLiteral("subfolder"))};
+            return {makeError(errors::InvalidDataset,
+                              QT_TRANSLATE_NOOP("Error", "The subfolder '%1' leads out of the data set."),
+                              {displayPath(subfolder)},
+                              QT_TRANSLATE_NOOP("Error", "Give a path inside the data set, such as train."))
+                        .atParameter(QStringLiteral("subfolder"))};
     return {};
 }
 
 Error unreadSourceError(const fs::path &path)
 {
-    return makeError(errors::InvalidDataset,
-                     QT_TRANSLATE_NOOP(
-                         "Error",
-                         "'%1' is an archive or a list; this version reads folders and IDX pairs."),
-                     {displayPath(path)},
-                     QT_TRANSLATE_NOOP("Error", "Unpack it and choose the folder."))
+    return makeError(
+               errors::InvalidDataset,
+               QT_TRANSLATE_NOOP("Error", "'%1' is an archive or a list; this version reads folders and IDX pairs."),
+               {displayPath(path)}, QT_TRANSLATE_NOOP("Error", "Unpack it and choose the folder."))
         .atParameter(QStringLiteral("path"));
 }
 
@@ -67,7 +62,8 @@ PreflightReply preflightDataset(const PreflightRequest &request)
         return reply;
     }
     // Empty classes are Convert's business; here they are only counted.
-    auto scan = scanRecent(path, ScanOptions{true, {}}, request.mayBeRecent ? listingAge : std::chrono::seconds(0), request.stop);
+    auto scan = scanRecent(path, ScanOptions{true, {}}, request.mayBeRecent ? listingAge : std::chrono::seconds(0),
+                           request.stop);
     if (!scan.ok()) {
         reply.errors.append(Error(scan.error()).atParameter(QStringLiteral("path")));
         return reply;
@@ -88,9 +84,8 @@ Result<RunReply> runDataset(const RunRequest &request)
         return unreadSourceError(path);
     std::error_code unknown;
     if (!fs::exists(path, unknown))
-        return makeError(
-            errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The data set '%1' does not exist."),
-            {displayPath(path)}, QT_TRANSLATE_NOOP("Error", "Choose an existing folder or file."));
+        return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The data set '%1' does not exist."),
+                         {displayPath(path)}, QT_TRANSLATE_NOOP("Error", "Choose an existing folder or file."));
     request.context.log(LogLevel::Info, QStringLiteral("Data set: %1").arg(displayPath(path)));
     TW_TRY(writeDatasetReference(request.outputFolders.value(QStringLiteral("dataset")), path));
     return RunReply{{{QStringLiteral("dataset"), path}}};
@@ -102,8 +97,7 @@ ComponentType image_dataset()
 {
     ComponentType type;
     type.id = QStringLiteral("image-dataset");
-    type.named(QT_TRANSLATE_NOOP("Component", "Image Dataset"),
-               QT_TRANSLATE_NOOP("Component", "Data Input"),
+    type.named(QT_TRANSLATE_NOOP("Component", "Image Dataset"), QT_TRANSLATE_NOOP("Component", "Data Input"),
                QT_TRANSLATE_NOOP("Component", "Names the pictures to work with: a folder with one "
                                               "folder per class, or an IDX pair."));
     type.output("dataset", QT_TRANSLATE_NOOP("Component", "Dataset"), DataType::AnyDirectory);
@@ -111,13 +105,12 @@ ComponentType image_dataset()
                        .isRequired()
                        .isDirectory()
                        .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter",
-                           "A folder with one folder of pictures per class, a folder of unlabelled "
-                           "pictures, or the images file of an IDX pair (also .gz).")));
-    type.parameter(ParameterSpec::text("subfolder", QT_TRANSLATE_NOOP("Parameter", "Subfolder"), "")
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "A path inside the folder, so that one folder with train "
-                                        "and val can feed two nodes; empty uses the whole.")));
+                           "Parameter", "A folder with one folder of pictures per class, a folder of unlabelled "
+                                        "pictures, or the images file of an IDX pair (also .gz).")));
+    type.parameter(
+        ParameterSpec::text("subfolder", QT_TRANSLATE_NOOP("Parameter", "Subfolder"), "")
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "A path inside the folder, so that one folder with train "
+                                                     "and val can feed two nodes; empty uses the whole.")));
     type.validate = validateValues;
     type.preflight = preflightDataset;
     type.run = runDataset;

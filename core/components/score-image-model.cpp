@@ -43,30 +43,25 @@ PreflightReply preflightScore(const PreflightRequest &request)
     facts.categories = model.categories;
     if (const QStringList unknown = unknownCategories(data, model); !unknown.isEmpty()) {
         facts.extra.insert(QStringLiteral("unknown_categories"), unknown);
-        reply.warnings.append(
-            QStringLiteral("The model has no class for: %1").arg(quotedList(unknown)));
+        reply.warnings.append(QStringLiteral("The model has no class for: %1").arg(quotedList(unknown)));
     }
-    reply.summary =
-        data.images ? QStringLiteral("%1 images").arg(groupedNumber(*data.images)) : QString();
+    reply.summary = data.images ? QStringLiteral("%1 images").arg(groupedNumber(*data.images)) : QString();
     reply.outputs.insert(QStringLiteral("scored_dataset"), facts);
     return reply;
 }
 
-ScoreLayout layoutOf(const RunRequest &request, const ModelInfo &info,
-                     const ImageManifest &manifest)
+ScoreLayout layoutOf(const RunRequest &request, const ModelInfo &info, const ImageManifest &manifest)
 {
     ScoreLayout layout;
     layout.classes = info.classes;
     layout.labelled = manifest.isLabelled();
     layout.logits = request.values.boolean("include_logits");
     if (request.values.text("probabilities") == QLatin1String("top_k"))
-        layout.topK =
-            int(std::min<qlonglong>(request.values.integer("k"), qlonglong(info.classes.size())));
+        layout.topK = int(std::min<qlonglong>(request.values.integer("k"), qlonglong(info.classes.size())));
     return layout;
 }
 
-LoaderOptions loaderOptions(const RunRequest &request, const ModelInfo &info,
-                            const ImageManifest &manifest)
+LoaderOptions loaderOptions(const RunRequest &request, const ModelInfo &info, const ImageManifest &manifest)
 {
     LoaderOptions options;
     options.batchSize = int(request.values.integer("batch_size"));
@@ -84,8 +79,7 @@ void warnOfCategories(const ImageManifest &manifest, const ModelInfo &info, RunC
         if (std::find(info.classes.begin(), info.classes.end(), name) == info.classes.end())
             unknown.append(QString::fromStdString(name));
     if (manifest.isLabelled() && !unknown.isEmpty())
-        context.log(LogLevel::Warning,
-                    QStringLiteral("The model has no class for: %1").arg(quotedList(unknown)));
+        context.log(LogLevel::Warning, QStringLiteral("The model has no class for: %1").arg(quotedList(unknown)));
 }
 
 Result<void> scoreBatch(const Batch &batch, const ImageManifest &manifest, Predictor &predictor,
@@ -98,8 +92,7 @@ Result<void> scoreBatch(const Batch &batch, const ImageManifest &manifest, Predi
         const std::uint32_t sample = batch.samples[i];
         const int category = manifest.category(sample);
         TW_TRY(table.add(manifest.displayName(sample),
-                         category < 0 ? std::string() : manifest.categories[std::size_t(category)],
-                         softmax(row), row));
+                         category < 0 ? std::string() : manifest.categories[std::size_t(category)], softmax(row), row));
     }
     return {};
 }
@@ -107,13 +100,13 @@ Result<void> scoreBatch(const Batch &batch, const ImageManifest &manifest, Predi
 void logSkipped(BatchLoader &loader, const ImageManifest &manifest, RunContext &context)
 {
     for (const auto &[sample, reason] : loader.takeSkipped())
-        context.log(LogLevel::Warning,
-                    QStringLiteral("Left out '%1': %2")
-                        .arg(QString::fromStdString(manifest.displayName(sample)), reason));
+        context.log(
+            LogLevel::Warning,
+            QStringLiteral("Left out '%1': %2").arg(QString::fromStdString(manifest.displayName(sample)), reason));
 }
 
-Result<void> scoreAll(BatchLoader &loader, const ImageManifest &manifest, Predictor &predictor,
-                      ScoreTableWriter &table, RunContext &context)
+Result<void> scoreAll(BatchLoader &loader, const ImageManifest &manifest, Predictor &predictor, ScoreTableWriter &table,
+                      RunContext &context)
 {
     QElapsedTimer timer;
     timer.start();
@@ -139,33 +132,25 @@ Result<RunReply> runScore(const RunRequest &request)
 {
     RunContext &context = request.context;
     TW_ASSIGN(manifest, manifestInput(request, "dataset"));
-    TW_ASSIGN(predictor,
-              Predictor::load(request.inputs.value(QStringLiteral("trained_model")).folder,
-                              request.values.text("device")));
+    TW_ASSIGN(predictor, Predictor::load(request.inputs.value(QStringLiteral("trained_model")).folder,
+                                         request.values.text("device")));
     const ModelInfo &info = predictor->info();
     if (manifest->transforms && *manifest->transforms != info.transforms)
-        context.log(
-            LogLevel::Info,
-            QStringLiteral(
-                "The operations attached to the data are not used: the model's own run instead."));
+        context.log(LogLevel::Info,
+                    QStringLiteral("The operations attached to the data are not used: the model's own run instead."));
     warnOfCategories(*manifest, info, context);
-    TW_ASSIGN(loader, BatchLoader::create(manifest, info.transforms,
-                                          loaderOptions(request, info, *manifest)));
+    TW_ASSIGN(loader, BatchLoader::create(manifest, info.transforms, loaderOptions(request, info, *manifest)));
     const QString port = QStringLiteral("scored_dataset");
-    TW_ASSIGN(table, ScoreTableWriter::create(request.outputFolders.value(port),
-                                              layoutOf(request, info, *manifest)));
+    TW_ASSIGN(table, ScoreTableWriter::create(request.outputFolders.value(port), layoutOf(request, info, *manifest)));
     TW_TRY(scoreAll(*loader, *manifest, *predictor, *table, context));
     context.result(QStringLiteral("rows"), table->rows());
-    context.log(
-        LogLevel::Info,
-        QStringLiteral("Scored %1 of %2 pictures.").arg(table->rows()).arg(manifest->size()));
+    context.log(LogLevel::Info, QStringLiteral("Scored %1 of %2 pictures.").arg(table->rows()).arg(manifest->size()));
     return RunReply{};
 }
 
 QList<ParameterChoice> deviceChoices()
 {
-    QList<ParameterChoice> choices{
-        {QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}};
+    QList<ParameterChoice> choices{{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}};
     for (const DeviceInfo &device : devices())
         choices.append({device.id, device.name.isEmpty() ? device.id : device.name});
     return choices;
@@ -177,45 +162,34 @@ ComponentType score_image_model()
 {
     ComponentType type;
     type.id = QStringLiteral("score-image-model");
-    type.named(
-        QT_TRANSLATE_NOOP("Component", "Score Image Model"),
-        QT_TRANSLATE_NOOP("Component", "Model Scoring & Evaluation"),
-        QT_TRANSLATE_NOOP(
-            "Component",
-            "Asks the trained model about every picture and writes a table of probabilities."));
-    type.input("trained_model", QT_TRANSLATE_NOOP("Component", "Trained model"),
-               DataType::ModelDirectory);
+    type.named(QT_TRANSLATE_NOOP("Component", "Score Image Model"),
+               QT_TRANSLATE_NOOP("Component", "Model Scoring & Evaluation"),
+               QT_TRANSLATE_NOOP("Component",
+                                 "Asks the trained model about every picture and writes a table of probabilities."));
+    type.input("trained_model", QT_TRANSLATE_NOOP("Component", "Trained model"), DataType::ModelDirectory);
     type.input("dataset", QT_TRANSLATE_NOOP("Component", "Dataset"), DataType::ImageDirectory);
-    type.output("scored_dataset", QT_TRANSLATE_NOOP("Component", "Scored dataset"),
-                DataType::DataTable);
+    type.output("scored_dataset", QT_TRANSLATE_NOOP("Component", "Scored dataset"), DataType::DataTable);
+    type.parameter(ParameterSpec::choice("probabilities", QT_TRANSLATE_NOOP("Parameter", "Probabilities"), "all",
+                                         {{QStringLiteral("all"), QT_TRANSLATE_NOOP("Parameter", "All classes")},
+                                          {QStringLiteral("top_k"), QT_TRANSLATE_NOOP("Parameter", "Top k")}})
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether the table holds a column for every "
+                                                                "class or only the most probable ones.")));
     type.parameter(
-        ParameterSpec::choice(
-            "probabilities", QT_TRANSLATE_NOOP("Parameter", "Probabilities"), "all",
-            {{QStringLiteral("all"), QT_TRANSLATE_NOOP("Parameter", "All classes")},
-             {QStringLiteral("top_k"), QT_TRANSLATE_NOOP("Parameter", "Top k")}})
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether the table holds a column for every "
-                                                     "class or only the most probable ones.")));
-    type.parameter(ParameterSpec::integer("k", QT_TRANSLATE_NOOP("Parameter", "k"), 5)
-                       .atLeast(1)
-                       .visibleWhen("probabilities", {QStringLiteral("top_k")})
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "How many of the most probable classes the table holds.")));
-    type.parameter(ParameterSpec::boolean("include_logits",
-                                          QT_TRANSLATE_NOOP("Parameter", "Include logits"), false)
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "Adds the network's raw output for every class.")));
+        ParameterSpec::integer("k", QT_TRANSLATE_NOOP("Parameter", "k"), 5)
+            .atLeast(1)
+            .visibleWhen("probabilities", {QStringLiteral("top_k")})
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "How many of the most probable classes the table holds.")));
+    type.parameter(ParameterSpec::boolean("include_logits", QT_TRANSLATE_NOOP("Parameter", "Include logits"), false)
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Adds the network's raw output for every class.")));
+    type.parameter(ParameterSpec::integer("batch_size", QT_TRANSLATE_NOOP("Parameter", "Batch size"), 32)
+                       .above(0)
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Pictures that go through the network at once.")));
     type.parameter(
-        ParameterSpec::integer("batch_size", QT_TRANSLATE_NOOP("Parameter", "Batch size"), 32)
-            .above(0)
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "Pictures that go through the network at once.")));
-    type.parameter(ParameterSpec::choice(
-                       "device", QT_TRANSLATE_NOOP("Parameter", "Device"), "auto",
-                       {{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}})
-                       .withMachineChoices(deviceChoices)
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "The processor or graphics card to compute on; automatic "
-                                        "takes the first graphics card there is.")));
+        ParameterSpec::choice("device", QT_TRANSLATE_NOOP("Parameter", "Device"), "auto",
+                              {{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}})
+            .withMachineChoices(deviceChoices)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "The processor or graphics card to compute on; automatic "
+                                                     "takes the first graphics card there is.")));
     type.validate = validateValues;
     type.preflight = preflightScore;
     type.run = runScore;

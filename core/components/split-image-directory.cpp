@@ -46,22 +46,19 @@ PreflightReply preflightSplit(const PreflightRequest &request)
         return reply;
     }
     reply.warnings = split->warnings;
-    reply.outputs.insert(QStringLiteral("image_directory1"),
-                         sideFacts(split->first, stratified, input));
-    reply.outputs.insert(QStringLiteral("image_directory2"),
-                         sideFacts(split->second, stratified, input));
+    reply.outputs.insert(QStringLiteral("image_directory1"), sideFacts(split->first, stratified, input));
+    reply.outputs.insert(QStringLiteral("image_directory2"), sideFacts(split->second, stratified, input));
     reply.summary = QStringLiteral("%1 + %2 images")
-                        .arg(groupedNumber(qint64(split->first.size())),
-                             groupedNumber(qint64(split->second.size())));
+                        .arg(groupedNumber(qint64(split->first.size())), groupedNumber(qint64(split->second.size())));
     return reply;
 }
 
 Result<RunReply> runSplit(const RunRequest &request)
 {
     TW_ASSIGN(manifest, manifestInput(request, "image_directory"));
-    TW_ASSIGN(split, splitManifest(*manifest, request.values.real("fraction"),
-                                   std::uint64_t(request.values.integer("seed")),
-                                   request.values.boolean("stratified")));
+    TW_ASSIGN(split,
+              splitManifest(*manifest, request.values.real("fraction"), std::uint64_t(request.values.integer("seed")),
+                            request.values.boolean("stratified")));
     for (const QString &warning : split.warnings)
         request.context.log(LogLevel::Warning, warning);
     RunReply reply;
@@ -72,10 +69,8 @@ Result<RunReply> runSplit(const RunRequest &request)
         side->computeFingerprint();
         TW_TRY(side->write(request.outputFolders.value(id)));
         request.context.result(id + QStringLiteral("_images"), qint64(side->size()));
-        request.context.log(LogLevel::Info,
-                            QStringLiteral("%1: %2").arg(id, datasetSummary(factsOf(*side))));
-        reply.objects.insert(id,
-                             ManifestPtr(std::make_shared<const ImageManifest>(std::move(*side))));
+        request.context.log(LogLevel::Info, QStringLiteral("%1: %2").arg(id, datasetSummary(factsOf(*side))));
+        reply.objects.insert(id, ManifestPtr(std::make_shared<const ImageManifest>(std::move(*side))));
     }
     return reply;
 }
@@ -86,34 +81,25 @@ ComponentType split_image_directory()
 {
     ComponentType type;
     type.id = QStringLiteral("split-image-directory");
-    type.named(
-        QT_TRANSLATE_NOOP("Component", "Split Image Directory"),
-        QT_TRANSLATE_NOOP("Component", "Computer Vision"),
-        QT_TRANSLATE_NOOP(
-            "Component",
-            "Divides the pictures into two sets, the same way every time for the same seed."));
-    type.input("image_directory", QT_TRANSLATE_NOOP("Component", "Image directory"),
-               DataType::ImageDirectory);
-    type.output("image_directory1", QT_TRANSLATE_NOOP("Component", "First part"),
-                DataType::ImageDirectory);
-    type.output("image_directory2", QT_TRANSLATE_NOOP("Component", "Second part"),
-                DataType::ImageDirectory);
+    type.named(QT_TRANSLATE_NOOP("Component", "Split Image Directory"),
+               QT_TRANSLATE_NOOP("Component", "Computer Vision"),
+               QT_TRANSLATE_NOOP("Component",
+                                 "Divides the pictures into two sets, the same way every time for the same seed."));
+    type.input("image_directory", QT_TRANSLATE_NOOP("Component", "Image directory"), DataType::ImageDirectory);
+    type.output("image_directory1", QT_TRANSLATE_NOOP("Component", "First part"), DataType::ImageDirectory);
+    type.output("image_directory2", QT_TRANSLATE_NOOP("Component", "Second part"), DataType::ImageDirectory);
     type.parameter(
-        ParameterSpec::real(
-            "fraction", QT_TRANSLATE_NOOP("Parameter", "Fraction of images in the first part"), 0.9)
+        ParameterSpec::real("fraction", QT_TRANSLATE_NOOP("Parameter", "Fraction of images in the first part"), 0.9)
             .above(0)
             .below(1)
-            .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                        "The share of the pictures that goes to the first "
-                                        "output; the rest goes to the second.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "The share of the pictures that goes to the first "
+                                                     "output; the rest goes to the second.")));
     type.parameter(
         ParameterSpec::integer("seed", QT_TRANSLATE_NOOP("Parameter", "Seed"), 42)
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter", "The same seed divides the same pictures in the same way.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "The same seed divides the same pictures in the same way.")));
     type.parameter(
         ParameterSpec::boolean("stratified", QT_TRANSLATE_NOOP("Parameter", "Stratified"), true)
-            .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                        "Keeps the share of every class equal in both parts.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Keeps the share of every class equal in both parts.")));
     type.preflight = preflightSplit;
     type.run = runSplit;
     return type;

@@ -23,30 +23,22 @@ constexpr qlonglong largestThreads = 1024;
 
 QList<Error> validateValues(const ParameterValues &values)
 {
-    QList<Error> faults =
-        checkIntegersUpTo(values, largestThreads, {"num_workers", "prefetch", "threads"});
-    const qlonglong nodes = values.integer("node_count"),
-                    processes = values.integer("process_count_per_node");
+    QList<Error> faults = checkIntegersUpTo(values, largestThreads, {"num_workers", "prefetch", "threads"});
+    const qlonglong nodes = values.integer("node_count"), processes = values.integer("process_count_per_node");
     if (nodes != 1 || processes != 1)
         faults.append(
-            makeError(
-                errors::InvalidResourceLayout,
-                QT_TRANSLATE_NOOP("Error", "%1 nodes with %2 processes each were asked for; this "
-                                           "version trains with one process on one node."),
-                {QString::number(nodes), QString::number(processes)},
-                QT_TRANSLATE_NOOP("Error",
-                                  "Set both the node count and the process count per node to 1."))
-                .atParameter(nodes != 1 ? QStringLiteral("node_count")
-                                        : QStringLiteral("process_count_per_node")));
+            makeError(errors::InvalidResourceLayout,
+                      QT_TRANSLATE_NOOP("Error", "%1 nodes with %2 processes each were asked for; this "
+                                                 "version trains with one process on one node."),
+                      {QString::number(nodes), QString::number(processes)},
+                      QT_TRANSLATE_NOOP("Error", "Set both the node count and the process count per node to 1."))
+                .atParameter(nodes != 1 ? QStringLiteral("node_count") : QStringLiteral("process_count_per_node")));
     if (values.integer("warmup_epochs") > values.integer("epochs"))
         faults.append(
-            makeError(
-                errors::LessThanOrEqualTo,
-                QT_TRANSLATE_NOOP(
-                    "Error", "The warm-up of %1 epochs is longer than the training of %2 epochs."),
-                {QString::number(values.integer("warmup_epochs")),
-                 QString::number(values.integer("epochs"))},
-                QT_TRANSLATE_NOOP("Error", "Warm up for at most as many epochs as are trained."))
+            makeError(errors::LessThanOrEqualTo,
+                      QT_TRANSLATE_NOOP("Error", "The warm-up of %1 epochs is longer than the training of %2 epochs."),
+                      {QString::number(values.integer("warmup_epochs")), QString::number(values.integer("epochs"))},
+                      QT_TRANSLATE_NOOP("Error", "Warm up for at most as many epochs as are trained."))
                 .atParameter(QStringLiteral("warmup_epochs")));
     return faults;
 }
@@ -70,19 +62,16 @@ QString dataAndModelSummary(const PreflightRequest &request)
     const auto size = inputSize(training);
     const QString architecture = model.extra.value(QStringLiteral("architecture")).toString();
     if (training.categories && size && !architecture.isEmpty()) {
-        ModelConfig config{
-            architecture,
-            QJsonObject::fromVariantMap(model.extra.value(QStringLiteral("arguments")).toMap())};
+        ModelConfig config{architecture,
+                           QJsonObject::fromVariantMap(model.extra.value(QStringLiteral("arguments")).toMap())};
         config.arguments.insert(QStringLiteral("num_classes"), qint64(training.categories->size()));
         const int channels = config.arguments.value(QStringLiteral("in_channels")).toInt(3);
-        if (const auto summary = summarizeModel(config, channels, size->second, size->first);
-            summary.ok())
-            parts.append(modelFigures(summary->parameters, summary->multiplyAdds, summary->width,
-                                      summary->height));
+        if (const auto summary = summarizeModel(config, channels, size->second, size->first); summary.ok())
+            parts.append(modelFigures(summary->parameters, summary->multiplyAdds, summary->width, summary->height));
     }
     if (training.images && validation.images)
-        parts.append(QStringLiteral("%1 + %2 images")
-                         .arg(groupedNumber(*training.images), groupedNumber(*validation.images)));
+        parts.append(
+            QStringLiteral("%1 + %2 images").arg(groupedNumber(*training.images), groupedNumber(*validation.images)));
     return parts.join(QStringLiteral(" · "));
 }
 
@@ -134,8 +123,7 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.power = values.real("power");
     spec.endLearningRate = values.real("end_learning_rate");
     spec.keep = values.text("keep");
-    spec.numWorkers =
-        values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
+    spec.numWorkers = values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
     spec.prefetch = boundedInt(values.integer("prefetch"));
     spec.onNan = values.text("on_nan");
     spec.requireSameCategories = values.boolean("require_same_categories");
@@ -152,10 +140,8 @@ QJsonObject provenance(const TrainingSpec &spec, const RunContext &context)
             {QStringLiteral("job"), displayPath(job.filename())},
             {QStringLiteral("node"), context.nodeId()},
             {QStringLiteral("seed"), QString::number(qint64(spec.seed))},
-            {QStringLiteral("training_fingerprint"),
-             QString::fromStdString(spec.training->fingerprint)},
-            {QStringLiteral("validation_fingerprint"),
-             QString::fromStdString(spec.validation->fingerprint)},
+            {QStringLiteral("training_fingerprint"), QString::fromStdString(spec.training->fingerprint)},
+            {QStringLiteral("validation_fingerprint"), QString::fromStdString(spec.validation->fingerprint)},
             {QStringLiteral("created"), QDateTime::currentDateTimeUtc().toString(Qt::ISODate)}};
 }
 
@@ -185,13 +171,11 @@ Result<RunReply> runTraining(const RunRequest &request)
     ModelDirectoryExtras extras;
     extras.metricsFile = context.nodeFolder() / "metrics.jsonl";
     if (const auto pipeline =
-            readFile(context.nodeFolder().parent_path().parent_path() / "pipeline.json",
-                     errors::InvalidPipeline);
+            readFile(context.nodeFolder().parent_path().parent_path() / "pipeline.json", errors::InvalidPipeline);
         pipeline.ok())
         extras.pipeline = *pipeline;
     const QString port = QStringLiteral("trained_model");
-    TW_TRY(writeModelDirectory(request.outputFolders.value(port), result.info, result.weights,
-                               extras));
+    TW_TRY(writeModelDirectory(request.outputFolders.value(port), result.info, result.weights, extras));
     reportResults(result, context);
     return RunReply{};
 }
@@ -200,187 +184,150 @@ Result<RunReply> runTraining(const RunRequest &request)
 
 QList<ParameterChoice> deviceChoices()
 {
-    QList<ParameterChoice> choices{
-        {QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}};
+    QList<ParameterChoice> choices{{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}};
     for (const DeviceInfo &device : devices())
-        choices.append({device.id, device.name.isEmpty() ? device.id : QStringLiteral("%1 · %2").arg(device.id, device.name)});
+        choices.append(
+            {device.id, device.name.isEmpty() ? device.id : QStringLiteral("%1 · %2").arg(device.id, device.name)});
     return choices;
 }
 
 void addBasicParameters(ComponentType &type)
 {
-    type.parameter(ParameterSpec::integer("epochs", QT_TRANSLATE_NOOP("Parameter", "Epochs"), 5)
-                       .above(0)
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "How often training goes through all training pictures.")));
+    type.parameter(
+        ParameterSpec::integer("epochs", QT_TRANSLATE_NOOP("Parameter", "Epochs"), 5)
+            .above(0)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "How often training goes through all training pictures.")));
     type.parameter(
         ParameterSpec::integer("batch_size", QT_TRANSLATE_NOOP("Parameter", "Batch size"), 16)
             .above(0)
-            .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                        "Pictures per step and process; more need more memory.")));
-    type.parameter(
-        ParameterSpec::integer("warmup_epochs",
-                               QT_TRANSLATE_NOOP("Parameter", "Warmup step number"), 0)
-            .atLeast(0)
-            .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter",
-                "Epochs in which the learning rate rises linearly to its initial value.")));
-    type.parameter(
-        ParameterSpec::real("learning_rate", QT_TRANSLATE_NOOP("Parameter", "Learning rate"), 0.001)
-            .above(0)
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter", "Initial learning rate: too high diverges, too low learns slowly.")));
-    type.parameter(
-        ParameterSpec::integer("random_seed", QT_TRANSLATE_NOOP("Parameter", "Random seed"), 1)
-            .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "drawn at the start"))
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Seeds weights, shuffling and augmentation; "
-                                                     "the same seed gives the same result.")));
-    type.parameter(
-        ParameterSpec::integer("patience", QT_TRANSLATE_NOOP("Parameter", "Patience"), 3)
-            .above(0)
-            .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Training stops after this many epochs in a "
-                                                     "row without a lower validation loss.")));
-    type.parameter(ParameterSpec::integer("print_frequency",
-                                          QT_TRANSLATE_NOOP("Parameter", "Print frequency"), 10)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Pictures per step and process; more need more memory.")));
+    type.parameter(ParameterSpec::integer("warmup_epochs", QT_TRANSLATE_NOOP("Parameter", "Warmup step number"), 0)
+                       .atLeast(0)
+                       .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "Epochs in which the learning rate rises linearly to its initial value.")));
+    type.parameter(ParameterSpec::real("learning_rate", QT_TRANSLATE_NOOP("Parameter", "Learning rate"), 0.001)
+                       .above(0)
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "Initial learning rate: too high diverges, too low learns slowly.")));
+    type.parameter(ParameterSpec::integer("random_seed", QT_TRANSLATE_NOOP("Parameter", "Random seed"), 1)
+                       .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "drawn at the start"))
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Seeds weights, shuffling and augmentation; "
+                                                                "the same seed gives the same result.")));
+    type.parameter(ParameterSpec::integer("patience", QT_TRANSLATE_NOOP("Parameter", "Patience"), 3)
+                       .above(0)
+                       .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Training stops after this many epochs in a "
+                                                                "row without a lower validation loss.")));
+    type.parameter(ParameterSpec::integer("print_frequency", QT_TRANSLATE_NOOP("Parameter", "Print frequency"), 10)
                        .above(0)
                        .keepsResult()
                        .withUnit(QT_TRANSLATE_NOOP("Parameter", "iterations"))
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "Iterations between two lines of the training log.")));
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Iterations between two lines of the training log.")));
+    type.parameter(ParameterSpec::integer("node_count", QT_TRANSLATE_NOOP("Parameter", "Node count"), 1)
+                       .atLeast(1)
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Number of machines that train together.")));
     type.parameter(
-        ParameterSpec::integer("node_count", QT_TRANSLATE_NOOP("Parameter", "Node count"), 1)
+        ParameterSpec::integer("process_count_per_node", QT_TRANSLATE_NOOP("Parameter", "Process count per node"), 1)
             .atLeast(1)
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Number of machines that train together.")));
-    type.parameter(
-        ParameterSpec::integer("process_count_per_node",
-                               QT_TRANSLATE_NOOP("Parameter", "Process count per node"), 1)
-            .atLeast(1)
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "Number of training processes on each machine.")));
-    type.parameter(ParameterSpec::choice(
-                       "device", QT_TRANSLATE_NOOP("Parameter", "Device"), "auto",
-                       {{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}})
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Number of training processes on each machine.")));
+    type.parameter(ParameterSpec::choice("device", QT_TRANSLATE_NOOP("Parameter", "Device"), "auto",
+                                         {{QStringLiteral("auto"), QT_TRANSLATE_NOOP("Parameter", "Automatic")}})
                        .withMachineChoices(deviceChoices)
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "The processor or graphics card to train on; automatic "
-                                        "takes the first graphics card there is.")));
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "The processor or graphics card to train on; automatic "
+                                                                "takes the first graphics card there is.")));
 }
 
 void addOptimizerParameters(ComponentType &type)
 {
     const QStringList sgd{QStringLiteral("sgd")}, polynomial{QStringLiteral("polynomial")};
+    type.parameter(ParameterSpec::choice("optimizer", QT_TRANSLATE_NOOP("Parameter", "Optimizer"), "sgd",
+                                         {{QStringLiteral("sgd"), QT_TRANSLATE_NOOP("Parameter", "SGD")}})
+                       .isAdvanced()
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "The rule that turns gradients into steps.")));
     type.parameter(
-        ParameterSpec::choice("optimizer", QT_TRANSLATE_NOOP("Parameter", "Optimizer"), "sgd",
-                              {{QStringLiteral("sgd"), QT_TRANSLATE_NOOP("Parameter", "SGD")}})
+        ParameterSpec::real("momentum", QT_TRANSLATE_NOOP("Parameter", "Momentum"), 0.9)
+            .atLeast(0)
+            .below(1)
             .isAdvanced()
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "The rule that turns gradients into steps.")));
-    type.parameter(ParameterSpec::real("momentum", QT_TRANSLATE_NOOP("Parameter", "Momentum"), 0.9)
-                       .atLeast(0)
-                       .below(1)
+            .visibleWhen("optimizer", sgd)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Share of the last step that is kept in the next one.")));
+    type.parameter(ParameterSpec::boolean("nesterov", QT_TRANSLATE_NOOP("Parameter", "Nesterov"), true)
                        .isAdvanced()
                        .visibleWhen("optimizer", sgd)
                        .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "Share of the last step that is kept in the next one.")));
-    type.parameter(
-        ParameterSpec::boolean("nesterov", QT_TRANSLATE_NOOP("Parameter", "Nesterov"), true)
-            .isAdvanced()
-            .visibleWhen("optimizer", sgd)
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter",
-                "Looks one step of momentum ahead; without momentum it has no effect.")));
+                           "Parameter", "Looks one step of momentum ahead; without momentum it has no effect.")));
     type.parameter(
         ParameterSpec::real("weight_decay", QT_TRANSLATE_NOOP("Parameter", "Weight decay"), 1e-4)
             .atLeast(0)
             .isAdvanced()
-            .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                        "Pulls all weights towards zero, against overfitting.")));
-    type.parameter(
-        ParameterSpec::choice(
-            "schedule", QT_TRANSLATE_NOOP("Parameter", "Schedule"), "polynomial",
-            {{QStringLiteral("polynomial"), QT_TRANSLATE_NOOP("Parameter", "Polynomial")}})
-            .isAdvanced()
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "How the learning rate falls after the warm-up.")));
-    type.parameter(
-        ParameterSpec::real("power", QT_TRANSLATE_NOOP("Parameter", "Power"), 2)
-            .above(0)
-            .isAdvanced()
-            .visibleWhen("schedule", polynomial)
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter",
-                "Exponent of the fall: 1 is a straight line, 2 falls faster at first.")));
-    type.parameter(
-        ParameterSpec::real("end_learning_rate",
-                            QT_TRANSLATE_NOOP("Parameter", "End learning rate"), 0)
-            .atLeast(0)
-            .isAdvanced()
-            .visibleWhen("schedule", polynomial)
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Learning rate that the schedule falls to.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Pulls all weights towards zero, against overfitting.")));
+    type.parameter(ParameterSpec::choice("schedule", QT_TRANSLATE_NOOP("Parameter", "Schedule"), "polynomial",
+                                         {{QStringLiteral("polynomial"), QT_TRANSLATE_NOOP("Parameter", "Polynomial")}})
+                       .isAdvanced()
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "How the learning rate falls after the warm-up.")));
+    type.parameter(ParameterSpec::real("power", QT_TRANSLATE_NOOP("Parameter", "Power"), 2)
+                       .above(0)
+                       .isAdvanced()
+                       .visibleWhen("schedule", polynomial)
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "Exponent of the fall: 1 is a straight line, 2 falls faster at first.")));
+    type.parameter(ParameterSpec::real("end_learning_rate", QT_TRANSLATE_NOOP("Parameter", "End learning rate"), 0)
+                       .atLeast(0)
+                       .isAdvanced()
+                       .visibleWhen("schedule", polynomial)
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Learning rate that the schedule falls to.")));
 }
 
 void addLoopParameters(ComponentType &type)
 {
     type.parameter(
-        ParameterSpec::choice(
-            "keep", QT_TRANSLATE_NOOP("Parameter", "Keep"), "best_top1",
-            {{QStringLiteral("best_top1"), QT_TRANSLATE_NOOP("Parameter", "Best top-1 accuracy")},
-             {QStringLiteral("best_loss"),
-              QT_TRANSLATE_NOOP("Parameter", "Lowest validation loss")},
-             {QStringLiteral("last"), QT_TRANSLATE_NOOP("Parameter", "Last epoch")}})
+        ParameterSpec::choice("keep", QT_TRANSLATE_NOOP("Parameter", "Keep"), "best_top1",
+                              {{QStringLiteral("best_top1"), QT_TRANSLATE_NOOP("Parameter", "Best top-1 accuracy")},
+                               {QStringLiteral("best_loss"), QT_TRANSLATE_NOOP("Parameter", "Lowest validation loss")},
+                               {QStringLiteral("last"), QT_TRANSLATE_NOOP("Parameter", "Last epoch")}})
             .isAdvanced()
-            .withHelp(
-                QT_TRANSLATE_NOOP("Parameter", "Which epoch's weights become the trained model.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Which epoch's weights become the trained model.")));
     type.parameter(
-        ParameterSpec::integer("num_workers", QT_TRANSLATE_NOOP("Parameter", "Loader threads"),
-                               std::nullopt)
+        ParameterSpec::integer("num_workers", QT_TRANSLATE_NOOP("Parameter", "Loader threads"), std::nullopt)
             .atLeast(0)
             .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "auto"))
             .isAdvanced()
             .keepsResult()
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter", "Threads that load pictures; 0 loads on the training thread.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Threads that load pictures; 0 loads on the training thread.")));
     type.parameter(ParameterSpec::integer("prefetch", QT_TRANSLATE_NOOP("Parameter", "Prefetch"), 2)
                        .atLeast(1)
                        .isAdvanced()
                        .keepsResult()
                        .withUnit(QT_TRANSLATE_NOOP("Parameter", "batches"))
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "Batches that each loader thread prepares ahead.")));
-    type.parameter(
-        ParameterSpec::choice(
-            "on_nan", QT_TRANSLATE_NOOP("Parameter", "On NaN loss"), "stop",
-            {{QStringLiteral("stop"), QT_TRANSLATE_NOOP("Parameter", "Stop")},
-             {QStringLiteral("continue"), QT_TRANSLATE_NOOP("Parameter", "Continue")}})
-            .isAdvanced()
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether a loss that is not a number ends the "
-                                                     "training and keeps the best weights.")));
-    type.parameter(
-        ParameterSpec::boolean("require_same_categories",
-                               QT_TRANSLATE_NOOP("Parameter", "Require same categories"), false)
-            .isAdvanced()
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Refuses validation pictures that lack a "
-                                                     "category of training instead of warning.")));
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Batches that each loader thread prepares ahead.")));
+    type.parameter(ParameterSpec::choice("on_nan", QT_TRANSLATE_NOOP("Parameter", "On NaN loss"), "stop",
+                                         {{QStringLiteral("stop"), QT_TRANSLATE_NOOP("Parameter", "Stop")},
+                                          {QStringLiteral("continue"), QT_TRANSLATE_NOOP("Parameter", "Continue")}})
+                       .isAdvanced()
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether a loss that is not a number ends the "
+                                                                "training and keeps the best weights.")));
+    type.parameter(ParameterSpec::boolean("require_same_categories",
+                                          QT_TRANSLATE_NOOP("Parameter", "Require same categories"), false)
+                       .isAdvanced()
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Refuses validation pictures that lack a "
+                                                                "category of training instead of warning.")));
     type.parameter(
         ParameterSpec::choice(
             "normalization", QT_TRANSLATE_NOOP("Parameter", "Normalization"), "weights",
             {{QStringLiteral("weights"), QT_TRANSLATE_NOOP("Parameter", "As the initial weights")},
              {QStringLiteral("imagenet"), QT_TRANSLATE_NOOP("Parameter", "ImageNet")},
              {QStringLiteral("half"), QT_TRANSLATE_NOOP("Parameter", "Half (−1 to 1)")},
-             {QStringLiteral("dataset"),
-              QT_TRANSLATE_NOOP("Parameter", "Measured on the training pictures")},
+             {QStringLiteral("dataset"), QT_TRANSLATE_NOOP("Parameter", "Measured on the training pictures")},
              {QStringLiteral("none"), QT_TRANSLATE_NOOP("Parameter", "None (0 to 1)")}})
             .isAdvanced()
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter",
-                "Mean and deviation that pixels are scaled by; stored with the model.")));
-    type.parameter(
-        ParameterSpec::integer("threads", QT_TRANSLATE_NOOP("Parameter", "Threads"), 0)
-            .atLeast(0)
-            .isAdvanced()
-            .withHelp(QT_TRANSLATE_NOOP(
-                "Parameter", "Processor threads for the computation; 0 lets LibTorch choose.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "Mean and deviation that pixels are scaled by; stored with the model.")));
+    type.parameter(ParameterSpec::integer("threads", QT_TRANSLATE_NOOP("Parameter", "Threads"), 0)
+                       .atLeast(0)
+                       .isAdvanced()
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                                   "Processor threads for the computation; 0 lets LibTorch choose.")));
 }
 
 } // namespace
@@ -389,19 +336,13 @@ ComponentType train_pytorch_model()
 {
     ComponentType type;
     type.id = QStringLiteral("train-pytorch-model");
-    type.named(QT_TRANSLATE_NOOP("Component", "Train PyTorch Model"),
-               QT_TRANSLATE_NOOP("Component", "Model Training"),
-               QT_TRANSLATE_NOOP("Component",
-                                 "Trains the network on the training pictures and keeps the "
-                                 "weights that do best on the validation pictures."));
-    type.input("untrained_model", QT_TRANSLATE_NOOP("Component", "Untrained model"),
-               DataType::UntrainedModelDirectory);
-    type.input("training_dataset", QT_TRANSLATE_NOOP("Component", "Training dataset"),
-               DataType::ImageDirectory);
-    type.input("validation_dataset", QT_TRANSLATE_NOOP("Component", "Validation dataset"),
-               DataType::ImageDirectory);
-    type.output("trained_model", QT_TRANSLATE_NOOP("Component", "Trained model"),
-                DataType::ModelDirectory);
+    type.named(QT_TRANSLATE_NOOP("Component", "Train PyTorch Model"), QT_TRANSLATE_NOOP("Component", "Model Training"),
+               QT_TRANSLATE_NOOP("Component", "Trains the network on the training pictures and keeps the "
+                                              "weights that do best on the validation pictures."));
+    type.input("untrained_model", QT_TRANSLATE_NOOP("Component", "Untrained model"), DataType::UntrainedModelDirectory);
+    type.input("training_dataset", QT_TRANSLATE_NOOP("Component", "Training dataset"), DataType::ImageDirectory);
+    type.input("validation_dataset", QT_TRANSLATE_NOOP("Component", "Validation dataset"), DataType::ImageDirectory);
+    type.output("trained_model", QT_TRANSLATE_NOOP("Component", "Trained model"), DataType::ModelDirectory);
     addBasicParameters(type);
     addOptimizerParameters(type);
     addLoopParameters(type);

@@ -39,8 +39,7 @@ Error tooManyLost(std::size_t lost, std::size_t total, const QString &reason)
         errors::InvalidDataset,
         QT_TRANSLATE_NOOP("Error", "%1 of %2 images cannot be read, more than 10 %. The last: %3"),
         {QString::number(lost), QString::number(total), reason},
-        QT_TRANSLATE_NOOP("Error",
-                          "Check that the disk or network folder with the images is still there."));
+        QT_TRANSLATE_NOOP("Error", "Check that the disk or network folder with the images is still there."));
 }
 
 } // namespace
@@ -62,10 +61,7 @@ struct BatchLoader::Private
     std::optional<Claim> claim();
     bool canClaim() const;
     void perform(const Claim &claimed, LoaderScratch &scratch);
-    bool isFrontReady() const
-    {
-        return !pending.empty() && pending.front()->filled == pending.front()->size();
-    }
+    bool isFrontReady() const { return !pending.empty() && pending.front()->filled == pending.front()->size(); }
     bool isAtEnd() const { return pending.empty() && nextBatch >= batchCount; }
     std::vector<std::uint32_t> samplesOf(std::size_t batch) const;
     Result<std::shared_ptr<BatchWork>> waitForFront(const StopToken *stop);
@@ -180,8 +176,8 @@ void BatchLoader::Private::perform(const Claim &claimed, LoaderScratch &scratch)
     const Clock::time_point start = Clock::now();
     const std::int64_t bytesBefore = scratch.read.bytesRead;
     std::size_t done = 0;
-    for (std::size_t slot = claimed.begin;
-         slot < claimed.end && !abandon.load(std::memory_order_relaxed); ++slot, ++done)
+    for (std::size_t slot = claimed.begin; slot < claimed.end && !abandon.load(std::memory_order_relaxed);
+         ++slot, ++done)
         claimed.work->fill(slot, scratch);
     const std::lock_guard lock(mutex);
     claimed.work->filled += done;
@@ -218,8 +214,7 @@ Result<std::shared_ptr<BatchWork>> BatchLoader::Private::waitForFront(const Stop
     return work;
 }
 
-Result<void>
-BatchLoader::Private::noteSkipped(std::vector<std::pair<std::uint32_t, QString>> skipped)
+Result<void> BatchLoader::Private::noteSkipped(std::vector<std::pair<std::uint32_t, QString>> skipped)
 {
     if (skipped.empty())
         return {};
@@ -248,15 +243,15 @@ BatchLoader::~BatchLoader()
     stop();
 }
 
-Result<std::unique_ptr<BatchLoader>>
-BatchLoader::create(ManifestPtr manifest, TransformList transforms, const LoaderOptions &options)
+Result<std::unique_ptr<BatchLoader>> BatchLoader::create(ManifestPtr manifest, TransformList transforms,
+                                                         const LoaderOptions &options)
 {
     if (manifest->size() == 0)
         return makeError(errors::InvalidDataset,
                          QT_TRANSLATE_NOOP("Error", "The image directory \"%1\" holds no image."),
                          {displayPath(manifest->root)});
-    if (options.batchSize < 1 || options.numWorkers < 0 || options.prefetch < 1 ||
-        (options.channels != 1 && options.channels != 3))
+    if (options.batchSize < 1 || options.numWorkers < 0 || options.prefetch < 1
+        || (options.channels != 1 && options.channels != 3))
         return makeError(errors::NotInRangeValue,
                          QT_TRANSLATE_NOOP("Error", "The loader cannot work with batch size %1, %2 "
                                                     "workers, prefetch %3 and %4 channels."),
@@ -267,9 +262,8 @@ BatchLoader::create(ManifestPtr manifest, TransformList transforms, const Loader
     const bool inMemory = manifest->storage == ImageManifest::Storage::Idx;
     const Normalizer normalizer(options.normalization, options.channels, options.order);
     std::unique_ptr<BatchLoader> loader(new BatchLoader);
-    loader->d =
-        std::make_unique<Private>(LoaderShared{std::move(manifest), std::move(transforms), options,
-                                               std::move(reader), normalizer, nullptr});
+    loader->d = std::make_unique<Private>(
+        LoaderShared{std::move(manifest), std::move(transforms), options, std::move(reader), normalizer, nullptr});
     Private &d = *loader->d;
     d.shared.options.numWorkers = std::min(options.numWorkers, LargestWorkerCount);
     d.chunk = inMemory ? ChunkInMemory : 1;
@@ -315,8 +309,7 @@ Result<std::optional<BatchPtr>> BatchLoader::next(const StopToken *stop)
         if (!work)
             return std::optional<BatchPtr>();
         TW_ASSIGN(batch, d->deliver(*work));
-        const bool isSingle =
-            batch && batch->count == 1 && d->shared.options.batchSize > 1 && d->batchCount > 1;
+        const bool isSingle = batch && batch->count == 1 && d->shared.options.batchSize > 1 && d->batchCount > 1;
         if (batch && !(isSingle && d->shared.options.dropSingleLast))
             return std::optional<BatchPtr>(std::move(batch));
     }

@@ -64,8 +64,8 @@ class BatchLoader
 {
 public:
     /// Opens the manifest's storage. InvalidDatasetError.
-    static Result<std::unique_ptr<BatchLoader>>
-    create(ManifestPtr manifest, TransformList transforms, const LoaderOptions &options);
+    static Result<std::unique_ptr<BatchLoader>> create(ManifestPtr manifest, TransformList transforms,
+                                                       const LoaderOptions &options);
     ~BatchLoader();
     /// Order of epoch `epoch` (from 1); drops what is left of the one before.
     void startEpoch(std::uint32_t epoch);
@@ -87,17 +87,16 @@ private:
 };
 
 /// Sample order of an epoch: Fisher–Yates with Philox (purpose Shuffle).
-std::vector<std::uint32_t> shuffledOrder(std::size_t count, std::uint64_t seed,
-                                         std::uint32_t epoch);
+std::vector<std::uint32_t> shuffledOrder(std::size_t count, std::uint64_t seed, std::uint32_t epoch);
 /// Pixels → float: the loader's last pass, for scoring single pictures. `out` holds C·H·W floats.
-void normalizeInto(const ImageBuffer &image, const Normalization &normalization, int channels,
-                   MemoryOrder order, float *out);
+void normalizeInto(const ImageBuffer &image, const Normalization &normalization, int channels, MemoryOrder order,
+                   float *out);
 /// The same for a view; a gray one (1 channel) fills equal channels.
-void normalizeInto(const PixelView &image, const Normalization &normalization, int channels,
-                   MemoryOrder order, float *out);
+void normalizeInto(const PixelView &image, const Normalization &normalization, int channels, MemoryOrder order,
+                   float *out);
 /// Mean and standard deviation per channel of the (transformed) set, for `normalization` dataset.
-Result<Normalization> datasetNormalization(ManifestPtr manifest, const TransformList &transforms,
-                                           int workers, const StopToken *stop);
+Result<Normalization> datasetNormalization(ManifestPtr manifest, const TransformList &transforms, int workers,
+                                           const StopToken *stop);
 /// auto: one or two threads beside all of LibTorch's, never more than the cores.
 int automaticWorkers();
 

@@ -19,8 +19,7 @@ struct BatchPool::Pooled
     void reserve(std::size_t floats)
     {
         if (floats > capacity) {
-            const std::size_t bytes =
-                (floats * sizeof(float) + Alignment - 1) / Alignment * Alignment;
+            const std::size_t bytes = (floats * sizeof(float) + Alignment - 1) / Alignment * Alignment;
             memory.reset(static_cast<float *>(std::aligned_alloc(Alignment, bytes)));
             capacity = memory ? floats : 0;
             if (!memory)
@@ -48,8 +47,7 @@ std::shared_ptr<Batch> BatchPool::take(std::size_t floats)
         pooled = std::make_unique<Pooled>();
     pooled->reserve(floats);
     Pooled *raw = pooled.release();
-    const std::shared_ptr<Pooled> owner(
-        raw, [pool = shared_from_this()](Pooled *batch) { pool->giveBack(batch); });
+    const std::shared_ptr<Pooled> owner(raw, [pool = shared_from_this()](Pooled *batch) { pool->giveBack(batch); });
     return {owner, &owner->batch};
 }
 

@@ -8,8 +8,7 @@
 
 namespace tw {
 
-BatchWork::BatchWork(const LoaderShared &shared, std::uint32_t epoch,
-                     std::vector<std::uint32_t> samples)
+BatchWork::BatchWork(const LoaderShared &shared, std::uint32_t epoch, std::vector<std::uint32_t> samples)
     : m_shared(shared), m_epoch(epoch), m_samples(std::move(samples)), m_slots(m_samples.size())
 {
 }
@@ -17,13 +16,10 @@ BatchWork::BatchWork(const LoaderShared &shared, std::uint32_t epoch,
 void BatchWork::fill(std::size_t index, LoaderScratch &scratch)
 {
     Slot &slot = m_slots[index];
-    const auto fail = [&](const char *name, const char *text, const QString &detail,
-                          const char *hint) {
+    const auto fail = [&](const char *name, const char *text, const QString &detail, const char *hint) {
         slot.state = State::Failed;
         slot.error = makeError(
-            name, text,
-            {QString::fromStdString(m_shared.manifest->displayName(m_samples[index])), detail},
-            hint);
+            name, text, {QString::fromStdString(m_shared.manifest->displayName(m_samples[index])), detail}, hint);
     };
     try {
         fillSlot(index, scratch);
@@ -53,9 +49,8 @@ void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
     PixelView out = *image;
     if (!m_shared.transforms.empty()) {
         SampleRandom random(m_shared.options.seed, RandomPurpose::Augment, m_epoch, sample);
-        const Result<PixelView> transformed =
-            transformView(*image, m_shared.transforms, random,
-                          m_shared.manifest->displayName(sample), scratch.transform);
+        const Result<PixelView> transformed = transformView(*image, m_shared.transforms, random,
+                                                            m_shared.manifest->displayName(sample), scratch.transform);
         if (!transformed.ok()) {
             slot.state = State::Failed;
             slot.error = transformed.error();
@@ -69,8 +64,7 @@ void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
 
 std::size_t BatchWork::imageFloats() const
 {
-    return std::size_t(m_batch->channels) * std::size_t(m_batch->height) *
-           std::size_t(m_batch->width);
+    return std::size_t(m_batch->channels) * std::size_t(m_batch->height) * std::size_t(m_batch->width);
 }
 
 // The first picture that is ready gives the batch its size; finish() judges by the order of slots.
@@ -81,8 +75,8 @@ float *BatchWork::place(Slot &slot, std::size_t index, int width, int height)
     const std::lock_guard lock(m_mutex);
     if (!m_batch) {
         const int channels = m_shared.options.channels;
-        m_batch = m_shared.pool->take(m_samples.size() * std::size_t(channels) *
-                                      std::size_t(height) * std::size_t(width));
+        m_batch =
+            m_shared.pool->take(m_samples.size() * std::size_t(channels) * std::size_t(height) * std::size_t(width));
         m_batch->channels = channels;
         m_batch->height = height;
         m_batch->width = width;
@@ -115,21 +109,17 @@ Error BatchWork::unequalSizes() const
     QStringList args;
     for (std::size_t i = 0; i < m_slots.size() && args.size() < 6; ++i) {
         const Slot &slot = m_slots[i];
-        if (slot.width == 0 ||
-            (first && slot.width == first->width && slot.height == first->height))
+        if (slot.width == 0 || (first && slot.width == first->width && slot.height == first->height))
             continue;
         first = first ? first : &slot;
-        args << QString::fromStdString(m_shared.manifest->displayName(m_samples[i]))
-             << QString::number(slot.width) << QString::number(slot.height);
+        args << QString::fromStdString(m_shared.manifest->displayName(m_samples[i])) << QString::number(slot.width)
+             << QString::number(slot.height);
     }
     return makeError(
         errors::InvalidDataset,
-        QT_TRANSLATE_NOOP(
-            "Error", "Images of unequal size cannot stand in one batch: \"%1\" has %2 × %3 pixels, "
-                     "\"%4\" %5 × %6."),
-        args,
-        QT_TRANSLATE_NOOP("Error",
-                          "Add a crop to the image transformation, so that all come out equal."));
+        QT_TRANSLATE_NOOP("Error", "Images of unequal size cannot stand in one batch: \"%1\" has %2 × %3 pixels, "
+                                   "\"%4\" %5 × %6."),
+        args, QT_TRANSLATE_NOOP("Error", "Add a crop to the image transformation, so that all come out equal."));
 }
 
 // Moves the pictures that are there to the front, in order.

@@ -18,21 +18,18 @@ namespace {
 
 Error missing(const fs::path &path, const std::error_code &code)
 {
-    const QString reason =
-        QString::fromStdString(code ? code.message() : std::string("it does not exist"));
-    return makeError(errors::InvalidDataset,
-                     QT_TRANSLATE_NOOP("Error", "The data set \"%1\" cannot be opened: %2."),
+    const QString reason = QString::fromStdString(code ? code.message() : std::string("it does not exist"));
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The data set \"%1\" cannot be opened: %2."),
                      {displayPath(path), reason},
                      QT_TRANSLATE_NOOP("Error", "Check the path and that you may read it."));
 }
 
 Error severalPairs(const fs::path &folder, const QStringList &names)
 {
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error", "The folder \"%1\" holds more than one IDX pair: %2."),
-        {displayPath(folder), names.join(QStringLiteral(", "))},
-        QT_TRANSLATE_NOOP("Error", "Choose one of these images files in place of the folder."));
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "The folder \"%1\" holds more than one IDX pair: %2."),
+                     {displayPath(folder), names.join(QStringLiteral(", "))},
+                     QT_TRANSLATE_NOOP("Error", "Choose one of these images files in place of the folder."));
 }
 
 // One images file per pair; of a packed and an unpacked copy the unpacked one.
@@ -66,8 +63,7 @@ QJsonArray toArray(const std::vector<std::string> &names)
 
 } // namespace
 
-Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options,
-                               const StopToken *stop,
+Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options, const StopToken *stop,
                                const std::function<void(std::int64_t)> &progress)
 {
     std::error_code code;
@@ -89,13 +85,10 @@ Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options,
         return scanIdx(path, options, stop);
     return makeError(
         errors::InvalidDataset,
-        QT_TRANSLATE_NOOP(
-            "Error", "\"%1\" is neither a folder of pictures nor the images file of an IDX pair."),
+        QT_TRANSLATE_NOOP("Error", "\"%1\" is neither a folder of pictures nor the images file of an IDX pair."),
         {displayPath(path)},
-        QT_TRANSLATE_NOOP(
-            "Error",
-            "Choose a folder, or a file named …-images-idx3-ubyte or …-images-idx3-ubyte.gz; "
-            "unpack an archive first."));
+        QT_TRANSLATE_NOOP("Error", "Choose a folder, or a file named …-images-idx3-ubyte or …-images-idx3-ubyte.gz; "
+                                   "unpack an archive first."));
 }
 
 QByteArray DataReport::toJson() const
@@ -113,8 +106,8 @@ QByteArray DataReport::toJson() const
                            {"ignored", jsonCompact(toArray(ignoredFiles))},
                            {"skipped_folders", jsonCompact(toArray(skippedFolders))},
                            {"empty_classes", jsonCompact(toArray(emptyClasses))},
-                           {"warnings", jsonCompact(texts)}}) +
-           '\n';
+                           {"warnings", jsonCompact(texts)}})
+           + '\n';
 }
 
 } // namespace tw

@@ -40,17 +40,15 @@ struct ScanResult
 /// Lists a class-per-folder tree, an unlabelled folder or an IDX pair (contracts.md, folder rules).
 /// Byte order of names everywhere. InvalidDatasetError: path missing or unreadable, no image, empty
 /// class (unless allowed), more than one IDX pair. CanceledError within 200 ms of a stop.
-Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options,
-                               const StopToken *stop = nullptr,
+Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options, const StopToken *stop = nullptr,
                                const std::function<void(std::int64_t found)> &progress = {});
 
 enum class VerifyMode { Full, Header };
 /// Decodes every picture once with `workers` threads; unreadable ones go to report.unreadable and,
 /// with `skip`, out of the manifest. InvalidDatasetError: one is unreadable and skip is false; none
 /// is left.
-Result<void>
-verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
-             const std::function<void(std::int64_t done, std::int64_t total)> &progress);
+Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
+                          const std::function<void(std::int64_t done, std::int64_t total)> &progress);
 
 struct SplitResult
 {
@@ -58,7 +56,6 @@ struct SplitResult
     QStringList warnings; ///< classes of one image, clamped quotas
 };
 /// Split Image Directory (components.md). NotInRangeValueError / InvalidDatasetError.
-Result<SplitResult> splitManifest(const ImageManifest &manifest, double fraction,
-                                  std::uint64_t seed, bool stratified);
+Result<SplitResult> splitManifest(const ImageManifest &manifest, double fraction, std::uint64_t seed, bool stratified);
 
 } // namespace tw

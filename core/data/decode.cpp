@@ -18,8 +18,7 @@ std::string_view textOf(Bytes bytes, std::size_t from, std::size_t count)
 {
     if (from >= bytes.size())
         return {};
-    return {reinterpret_cast<const char *>(bytes.data()) + from,
-            std::min(count, bytes.size() - from)};
+    return {reinterpret_cast<const char *>(bytes.data()) + from, std::min(count, bytes.size() - from)};
 }
 
 // For the message only: what a file that is no picture of ours seems to be.
@@ -28,16 +27,14 @@ QString guessContent(Bytes bytes)
     const std::string_view start = textOf(bytes, 0, 16);
     const std::string_view brand = textOf(bytes, 8, 4);
     if (textOf(bytes, 4, 4) == "ftyp") {
-        if (brand.starts_with("hei") || brand.starts_with("hev") || brand == "mif1" ||
-            brand == "msf1")
+        if (brand.starts_with("hei") || brand.starts_with("hev") || brand == "mif1" || brand == "msf1")
             return QStringLiteral("HEIC");
         return brand.starts_with("avi") ? QStringLiteral("AVIF") : QStringLiteral("a video file");
     }
     if (start.starts_with("%PDF"))
         return QStringLiteral("PDF");
     if (start.starts_with("RIFF"))
-        return brand == "WAVE" ? QStringLiteral("a sound file")
-                               : QStringLiteral("a sound or video file");
+        return brand == "WAVE" ? QStringLiteral("a sound file") : QStringLiteral("a sound or video file");
     if (start.starts_with("PK\x03\x04"))
         return QStringLiteral("a zip archive");
     if (start.starts_with("\x1f\x8b"))
@@ -60,13 +57,11 @@ Error notAPicture(Bytes bytes, const std::string &name)
     const QString guess = guessContent(bytes);
     if (guess.isEmpty())
         return imageError(name, QStringLiteral("its content is no picture format that is known"));
-    return imageError(name,
-                      QStringLiteral("its content looks like %1, which is not read").arg(guess));
+    return imageError(name, QStringLiteral("its content looks like %1, which is not read").arg(guess));
 }
 
-Result<StoredPicture> decodeStored(Bytes bytes, const std::string &name,
-                                   const DecodeOptions &options, ImageFormat format,
-                                   ImageBuffer *image)
+Result<StoredPicture> decodeStored(Bytes bytes, const std::string &name, const DecodeOptions &options,
+                                   ImageFormat format, ImageBuffer *image)
 {
     switch (format) {
     case ImageFormat::Jpeg:
@@ -80,13 +75,12 @@ Result<StoredPicture> decodeStored(Bytes bytes, const std::string &name,
     case ImageFormat::Tiff:
     case ImageFormat::WebP:
     case ImageFormat::Gif:
-        return makeError(
-            errors::InvalidImage,
-            QT_TRANSLATE_NOOP(
-                "Error", "The image \"%1\" cannot be read: it is a %2 picture, a format that this "
-                         "version does not read."),
-            {QString::fromStdString(name), imageFormatName(format)},
-            QT_TRANSLATE_NOOP("Error", "Save it as PNG or JPEG."));
+        return makeError(errors::InvalidImage,
+                         QT_TRANSLATE_NOOP("Error",
+                                           "The image \"%1\" cannot be read: it is a %2 picture, a format that this "
+                                           "version does not read."),
+                         {QString::fromStdString(name), imageFormatName(format)},
+                         QT_TRANSLATE_NOOP("Error", "Save it as PNG or JPEG."));
     case ImageFormat::Unknown:
         break;
     }
@@ -95,9 +89,8 @@ Result<StoredPicture> decodeStored(Bytes bytes, const std::string &name,
     return notAPicture(bytes, name);
 }
 
-Result<StoredPicture> decodeGuarded(Bytes bytes, const std::string &name,
-                                    const DecodeOptions &options, ImageFormat format,
-                                    ImageBuffer *image)
+Result<StoredPicture> decodeGuarded(Bytes bytes, const std::string &name, const DecodeOptions &options,
+                                    ImageFormat format, ImageBuffer *image)
 {
     try {
         return decodeStored(bytes, name, options, format, image);
@@ -112,28 +105,22 @@ Result<StoredPicture> decodeGuarded(Bytes bytes, const std::string &name,
 
 Error imageError(const std::string &name, const QString &reason)
 {
-    return makeError(errors::InvalidImage,
-                     QT_TRANSLATE_NOOP("Error", "The image \"%1\" cannot be read: %2."),
+    return makeError(errors::InvalidImage, QT_TRANSLATE_NOOP("Error", "The image \"%1\" cannot be read: %2."),
                      {QString::fromStdString(name), reason},
                      QT_TRANSLATE_NOOP("Error", "Replace or remove this file."));
 }
 
-Result<void> checkSize(const std::string &name, std::int64_t width, std::int64_t height,
-                       const DecodeOptions &options)
+Result<void> checkSize(const std::string &name, std::int64_t width, std::int64_t height, const DecodeOptions &options)
 {
     constexpr std::int64_t LargestSide = 1'000'000;
     if (width < 1 || height < 1)
-        return imageError(
-            name,
-            QStringLiteral("its header gives a size of %1 × %2 pixels").arg(width).arg(height));
+        return imageError(name, QStringLiteral("its header gives a size of %1 × %2 pixels").arg(width).arg(height));
     const bool tooMany = options.maxPixels > 0 && height > options.maxPixels / width;
     if (tooMany || width > LargestSide || height > LargestSide)
-        return imageError(
-            name,
-            QStringLiteral("%1 × %2 pixels are more than the limit of %3 (decompression bomb)")
-                .arg(width)
-                .arg(height)
-                .arg(options.maxPixels));
+        return imageError(name, QStringLiteral("%1 × %2 pixels are more than the limit of %3 (decompression bomb)")
+                                    .arg(width)
+                                    .arg(height)
+                                    .arg(options.maxPixels));
     return {};
 }
 
@@ -153,18 +140,15 @@ ImageFormat detectFormat(std::span<const std::uint8_t> bytes)
         return ImageFormat::Png;
     if (start.starts_with("GIF87a") || start.starts_with("GIF89a"))
         return ImageFormat::Gif;
-    if (start.starts_with(std::string_view("II*\0", 4)) ||
-        start.starts_with(std::string_view("MM\0*", 4)) ||
-        start.starts_with(std::string_view("II+\0", 4)) ||
-        start.starts_with(std::string_view("MM\0+", 4)))
+    if (start.starts_with(std::string_view("II*\0", 4)) || start.starts_with(std::string_view("MM\0*", 4))
+        || start.starts_with(std::string_view("II+\0", 4)) || start.starts_with(std::string_view("MM\0+", 4)))
         return ImageFormat::Tiff;
     if (start.starts_with("RIFF") && textOf(bytes, 8, 4) == "WEBP")
         return ImageFormat::WebP;
     if (start.starts_with("BM") && bytes.size() >= 18)
         return ImageFormat::Bmp;
     const bool isSpace =
-        start.size() > 2 &&
-        (start[2] == ' ' || (start[2] >= '\t' && start[2] <= '\r') || start[2] == '#');
+        start.size() > 2 && (start[2] == ' ' || (start[2] >= '\t' && start[2] <= '\r') || start[2] == '#');
     if (start.starts_with('P') && isSpace && start[1] >= '1' && start[1] <= '6')
         return ImageFormat::Pnm;
     return ImageFormat::Unknown;
@@ -172,8 +156,7 @@ ImageFormat detectFormat(std::span<const std::uint8_t> bytes)
 
 QString imageFormatName(ImageFormat format)
 {
-    constexpr std::array<const char *, 8> Names{"unknown", "JPEG", "PNG",  "BMP",
-                                                "PNM",     "TIFF", "WebP", "GIF"};
+    constexpr std::array<const char *, 8> Names{"unknown", "JPEG", "PNG", "BMP", "PNM", "TIFF", "WebP", "GIF"};
     return QLatin1String(Names[std::size_t(format)]);
 }
 
@@ -183,12 +166,11 @@ Result<ImageHeader> readImageHeader(std::span<const std::uint8_t> bytes, const s
     const ImageFormat format = detectFormat(bytes);
     TW_ASSIGN(stored, decodeGuarded(bytes, name, options, format, nullptr));
     const bool turned = stored.orientation >= 5;
-    return ImageHeader{format, turned ? stored.height : stored.width,
-                       turned ? stored.width : stored.height};
+    return ImageHeader{format, turned ? stored.height : stored.width, turned ? stored.width : stored.height};
 }
 
-Result<void> decodeImageInto(std::span<const std::uint8_t> bytes, const std::string &name,
-                             const DecodeOptions &options, ImageBuffer &image)
+Result<void> decodeImageInto(std::span<const std::uint8_t> bytes, const std::string &name, const DecodeOptions &options,
+                             ImageBuffer &image)
 {
     TW_ASSIGN(stored, decodeGuarded(bytes, name, options, detectFormat(bytes), &image));
     try {

@@ -39,7 +39,7 @@ Result<ImageBuffer> decodeImage(std::span<const std::uint8_t> bytes, const std::
                                 const DecodeOptions &options = {});
 /// As decodeImage(), into a buffer that keeps its memory from picture to picture. `image` is
 /// unspecified after an error.
-Result<void> decodeImageInto(std::span<const std::uint8_t> bytes, const std::string &name,
-                             const DecodeOptions &options, ImageBuffer &image);
+Result<void> decodeImageInto(std::span<const std::uint8_t> bytes, const std::string &name, const DecodeOptions &options,
+                             ImageBuffer &image);
 
 } // namespace tw

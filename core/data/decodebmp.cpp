@@ -25,16 +25,15 @@ std::vector<fs::path> modulePlaces()
 {
     std::error_code ignored;
     const fs::path folder = fs::read_symlink("/proc/self/exe", ignored).parent_path();
-    return {folder / ModuleFile, folder / "../lib/trainwright" / ModuleFile,
-            folder / "../bin" / ModuleFile, fs::path(TRAINWRIGHT_MODULE_FOLDER) / ModuleFile};
+    return {folder / ModuleFile, folder / "../lib/trainwright" / ModuleFile, folder / "../bin" / ModuleFile,
+            fs::path(TRAINWRIGHT_MODULE_FOLDER) / ModuleFile};
 }
 
 TrainwrightDecodePicture loadModule()
 {
     for (const fs::path &place : modulePlaces())
         if (void *module = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL))
-            return reinterpret_cast<TrainwrightDecodePicture>(
-                ::dlsym(module, "trainwright_decode_picture"));
+            return reinterpret_cast<TrainwrightDecodePicture>(::dlsym(module, "trainwright_decode_picture"));
     return nullptr;
 }
 
@@ -60,8 +59,7 @@ BmpHeader readHeader(Bytes bytes)
     BmpHeader header;
     header.pixelsAt = littleEndian(bytes, 10, 4);
     header.width = isOld ? littleEndian(bytes, 18, 2) : std::int32_t(littleEndian(bytes, 18, 4));
-    header.height =
-        isOld ? littleEndian(bytes, 20, 2) : std::int64_t(std::int32_t(littleEndian(bytes, 22, 4)));
+    header.height = isOld ? littleEndian(bytes, 20, 2) : std::int64_t(std::int32_t(littleEndian(bytes, 22, 4)));
     header.fromTop = header.height < 0;
     header.height = header.fromTop ? -header.height : header.height;
     header.bits = littleEndian(bytes, isOld ? 24 : 28, 2);
@@ -88,17 +86,15 @@ struct Channel
 bool isPacked(const BmpHeader &header)
 {
     constexpr std::uint32_t Plain = 0, BitFields = 3, AlphaBitFields = 6;
-    return (header.bits == 16 || header.bits == 32) &&
-           (header.compression == Plain || header.compression == BitFields ||
-            header.compression == AlphaBitFields);
+    return (header.bits == 16 || header.bits == 32)
+           && (header.compression == Plain || header.compression == BitFields || header.compression == AlphaBitFields);
 }
 
 std::array<Channel, 3> channelsOf(Bytes bytes, const BmpHeader &header)
 {
     constexpr std::size_t MasksAt = FileHeaderBytes + 40;
     if (header.compression != 0)
-        return {Channel(littleEndian(bytes, MasksAt, 4)),
-                Channel(littleEndian(bytes, MasksAt + 4, 4)),
+        return {Channel(littleEndian(bytes, MasksAt, 4)), Channel(littleEndian(bytes, MasksAt + 4, 4)),
                 Channel(littleEndian(bytes, MasksAt + 8, 4))};
     if (header.bits == 16)
         return {Channel(0x7c00), Channel(0x03e0), Channel(0x001f)};
@@ -147,8 +143,7 @@ std::uint8_t *allocate(void *context, int width, int height)
 
 } // namespace
 
-Result<StoredPicture> decodeBmp(Bytes bytes, const std::string &name, const DecodeOptions &options,
-                                ImageBuffer *image)
+Result<StoredPicture> decodeBmp(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
 {
     const BmpHeader header = readHeader(bytes);
     TW_TRY(checkSize(name, header.width, header.height, options));
@@ -166,9 +161,9 @@ Result<StoredPicture> decodeBmp(Bytes bytes, const std::string &name, const Deco
         return imageError(name, QStringLiteral("its file is larger than 2 GiB"));
     static const TrainwrightDecodePicture decode = loadModule();
     if (!decode)
-        return imageError(name,
-                          QStringLiteral("the program's part for BMP pictures (%1) was not found")
-                              .arg(QLatin1String(ModuleFile)));
+        return imageError(
+            name,
+            QStringLiteral("the program's part for BMP pictures (%1) was not found").arg(QLatin1String(ModuleFile)));
     std::array<char, 512> reason{};
     if (decode(bytes.data(), bytes.size(), image, allocate, reason.data(), reason.size()) != 0)
         return imageError(name, QString::fromLocal8Bit(reason.data()));

@@ -44,8 +44,8 @@ Decoder &decoderOf(j_common_ptr info)
     Decoder &decoder = decoderOf(info);
     info->err->format_message(info, decoder.message);
     if (info->err->msg_code == JERR_BAD_PRECISION)
-        std::snprintf(decoder.message, sizeof decoder.message,
-                      "it has %d bits a channel, only 8 are read", decoder.info.data_precision);
+        std::snprintf(decoder.message, sizeof decoder.message, "it has %d bits a channel, only 8 are read",
+                      decoder.info.data_precision);
     std::longjmp(decoder.jump, 1);
 }
 
@@ -112,10 +112,9 @@ void readHeader(Decoder &decoder)
 int orientationOf(const jpeg_decompress_struct &info)
 {
     for (jpeg_saved_marker_ptr marker = info.marker_list; marker; marker = marker->next)
-        if (marker->marker == JPEG_APP0 + 1 && marker->data_length > ExifMarkBytes &&
-            std::memcmp(marker->data, "Exif\0\0", ExifMarkBytes) == 0)
-            return exifOrientation(
-                Bytes(marker->data + ExifMarkBytes, marker->data_length - ExifMarkBytes));
+        if (marker->marker == JPEG_APP0 + 1 && marker->data_length > ExifMarkBytes
+            && std::memcmp(marker->data, "Exif\0\0", ExifMarkBytes) == 0)
+            return exifOrientation(Bytes(marker->data + ExifMarkBytes, marker->data_length - ExifMarkBytes));
     return 1;
 }
 
@@ -169,8 +168,7 @@ QString sentencePart(const char *message)
 
 Error failure(const Decoder &decoder, const std::string &name)
 {
-    return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short")
-                                             : sentencePart(decoder.message));
+    return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short") : sentencePart(decoder.message));
 }
 
 struct Cleanup
@@ -181,8 +179,7 @@ struct Cleanup
 
 } // namespace
 
-Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const DecodeOptions &options,
-                                 ImageBuffer *image)
+Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
 {
     Decoder decoder{};
     const Cleanup cleanup{&decoder};
@@ -201,8 +198,7 @@ Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const Dec
     if (!image)
         return stored;
     setSize(*image, stored.width, stored.height);
-    std::vector<std::uint8_t> fourColours(isFourColour(decoder.info) ? std::size_t(stored.width) * 4
-                                                                     : 0);
+    std::vector<std::uint8_t> fourColours(isFourColour(decoder.info) ? std::size_t(stored.width) * 4 : 0);
     decoder.fourColours = fourColours.empty() ? nullptr : fourColours.data();
     if (!perform(decoder, readPixels) || decoder.cutShort)
         return failure(decoder, name);

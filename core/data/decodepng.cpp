@@ -127,23 +127,21 @@ __attribute__((noinline)) bool perform(Decoder &decoder, void (*step)(Decoder &)
 
 Error failure(const Decoder &decoder, const std::string &name)
 {
-    return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short")
-                                             : QString::fromLocal8Bit(decoder.message));
+    return imageError(name,
+                      decoder.cutShort ? QStringLiteral("it is cut short") : QString::fromLocal8Bit(decoder.message));
 }
 
 bool canHold(Bytes bytes, png_structp png, png_infop info)
 {
-    const std::uint64_t rowBytes = (std::uint64_t(png_get_image_width(png, info)) *
-                                        png_get_bit_depth(png, info) * png_get_channels(png, info) +
-                                    7) /
-                                   8;
+    const std::uint64_t rowBytes =
+        (std::uint64_t(png_get_image_width(png, info)) * png_get_bit_depth(png, info) * png_get_channels(png, info) + 7)
+        / 8;
     return rowBytes * png_get_image_height(png, info) <= (bytes.size() + 1) * LargestDeflateRatio;
 }
 
 } // namespace
 
-Result<StoredPicture> decodePng(Bytes bytes, const std::string &name, const DecodeOptions &options,
-                                ImageBuffer *image)
+Result<StoredPicture> decodePng(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
 {
     Decoder decoder{};
     const Cleanup cleanup{&decoder};

@@ -95,8 +95,7 @@ bool readText(Reader &reader, const Header &header, ImageBuffer &image, std::siz
             return false;
         // A bitmap's 1 is black.
         store(image, i, header.channels,
-              header.isBitmap ? std::uint8_t(value ? 0 : 255)
-                              : scaled(unsigned(value), header.maximum));
+              header.isBitmap ? std::uint8_t(value ? 0 : 255) : scaled(unsigned(value), header.maximum));
     }
     return true;
 }
@@ -132,23 +131,19 @@ bool readBinary(Bytes data, const Header &header, ImageBuffer &image, std::size_
 
 bool readPixels(Reader &reader, const Header &header, ImageBuffer &image)
 {
-    const std::size_t count =
-        std::size_t(image.width) * std::size_t(image.height) * header.channels;
+    const std::size_t count = std::size_t(image.width) * std::size_t(image.height) * header.channels;
     if (header.isText)
         return readText(reader, header, image, count);
     reader.endHeader();
-    return header.isBitmap ? readBits(reader.rest(), image)
-                           : readBinary(reader.rest(), header, image, count);
+    return header.isBitmap ? readBits(reader.rest(), image) : readBinary(reader.rest(), header, image, count);
 }
 
 } // namespace
 
-Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const DecodeOptions &options,
-                                ImageBuffer *image)
+Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
 {
     const int kind = bytes[1] - '0';
-    Header header{kind <= 3, kind == 1 || kind == 4, std::size_t(kind == 3 || kind == 6 ? 3 : 1),
-                  1};
+    Header header{kind <= 3, kind == 1 || kind == 4, std::size_t(kind == 3 || kind == 6 ? 3 : 1), 1};
     Reader reader(bytes);
     const std::int64_t width = reader.number(), height = reader.number();
     const std::int64_t maximum = header.isBitmap ? 1 : reader.number();

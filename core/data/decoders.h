@@ -19,18 +19,14 @@ struct StoredPicture
 /// With `image` nullptr the header alone is read. InvalidImageError naming `name`.
 Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const DecodeOptions &options,
                                  ImageBuffer *image);
-Result<StoredPicture> decodePng(Bytes bytes, const std::string &name, const DecodeOptions &options,
-                                ImageBuffer *image);
-Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const DecodeOptions &options,
-                                ImageBuffer *image);
-Result<StoredPicture> decodeBmp(Bytes bytes, const std::string &name, const DecodeOptions &options,
-                                ImageBuffer *image);
+Result<StoredPicture> decodePng(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image);
+Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image);
+Result<StoredPicture> decodeBmp(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image);
 
 /// InvalidImageError with a reason that ends a sentence ("it is cut short").
 Error imageError(const std::string &name, const QString &reason);
 /// Refuses sizes of 0 and more pixels than allowed, before memory is taken.
-Result<void> checkSize(const std::string &name, std::int64_t width, std::int64_t height,
-                       const DecodeOptions &options);
+Result<void> checkSize(const std::string &name, std::int64_t width, std::int64_t height, const DecodeOptions &options);
 void setSize(ImageBuffer &image, int width, int height);
 
 /// Orientation (1–8) of a TIFF structure as EXIF holds it; 1 when it is broken or says nothing.

@@ -17,16 +17,15 @@ namespace tw {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> ToolFolders{
-    "$RECYCLE.BIN", "@eaDir", "System Volume Information", "__MACOSX", "lost+found"};
+constexpr std::array<std::string_view, 5> ToolFolders{"$RECYCLE.BIN", "@eaDir", "System Volume Information", "__MACOSX",
+                                                      "lost+found"};
 constexpr std::array<std::string_view, 10> Suffixes{".jpg", ".jpeg", ".png",  ".ppm",  ".bmp",
                                                     ".pgm", ".tif",  ".tiff", ".webp", ".gif"};
 constexpr std::size_t DeepestFolder = 100;
 
 bool isSkippedFolder(std::string_view name)
 {
-    return name.starts_with('.') ||
-           std::find(ToolFolders.begin(), ToolFolders.end(), name) != ToolFolders.end();
+    return name.starts_with('.') || std::find(ToolFolders.begin(), ToolFolders.end(), name) != ToolFolders.end();
 }
 
 bool isPictureName(std::string_view name)
@@ -57,17 +56,16 @@ struct Picture
 
 Error folderError(const fs::path &folder, int code)
 {
-    return makeError(
-        errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The folder \"%1\" cannot be read: %2."),
-        {displayPath(folder), QString::fromLocal8Bit(std::strerror(code))},
-        QT_TRANSLATE_NOOP("Error", "Check that the folder exists and that you may read it."));
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The folder \"%1\" cannot be read: %2."),
+                     {displayPath(folder), QString::fromLocal8Bit(std::strerror(code))},
+                     QT_TRANSLATE_NOOP("Error", "Check that the folder exists and that you may read it."));
 }
 
 class Scanner
 {
 public:
-    Scanner(const fs::path &root, const StopToken *stop,
-            const std::function<void(std::int64_t)> &progress, DataReport &report)
+    Scanner(const fs::path &root, const StopToken *stop, const std::function<void(std::int64_t)> &progress,
+            DataReport &report)
         : m_root(root), m_stop(stop), m_progress(progress), m_report(report)
     {
     }
@@ -75,13 +73,11 @@ public:
     /// Entries by byte order of their names, links followed.
     Result<std::vector<Entry>> list(const std::string &relative);
     /// All pictures below `relative`, a folder whose identity is in `status`.
-    Result<void> walk(const std::string &relative, const struct stat &status,
-                      std::vector<Picture> &out);
+    Result<void> walk(const std::string &relative, const struct stat &status, std::vector<Picture> &out);
     void enter(const struct stat &status) { m_path.emplace_back(status.st_dev, status.st_ino); }
     bool isOnPath(const struct stat &status) const
     {
-        return std::find(m_path.begin(), m_path.end(), std::pair(status.st_dev, status.st_ino)) !=
-               m_path.end();
+        return std::find(m_path.begin(), m_path.end(), std::pair(status.st_dev, status.st_ino)) != m_path.end();
     }
     /// A picture is added to `out`, anything else to the report.
     void takeFile(const Entry &entry, const std::string &relative, std::vector<Picture> &out);
@@ -107,8 +103,7 @@ Result<std::vector<Entry>> Scanner::list(const std::string &relative)
     errno = 0;
     while (const dirent *item = ::readdir(stream.get())) {
         if (isCanceled())
-            return makeError(errors::Canceled,
-                             QT_TRANSLATE_NOOP("Error", "The scan was canceled."));
+            return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "The scan was canceled."));
         if (std::strcmp(item->d_name, ".") == 0 || std::strcmp(item->d_name, "..") == 0)
             continue;
         Entry entry{item->d_name, {}, false};
@@ -118,8 +113,7 @@ Result<std::vector<Entry>> Scanner::list(const std::string &relative)
     }
     if (errno != 0)
         return folderError(folder, errno);
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry &a, const Entry &b) { return a.name < b.name; });
+    std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) { return a.name < b.name; });
     return entries;
 }
 
@@ -135,18 +129,16 @@ void Scanner::takeFile(const Entry &entry, const std::string &relative, std::vec
         return;
     }
     const auto &time = entry.status.st_mtim;
-    out.push_back({relative, std::int64_t(entry.status.st_size),
-                   std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec});
+    out.push_back(
+        {relative, std::int64_t(entry.status.st_size), std::int64_t(time.tv_sec) * 1'000'000'000 + time.tv_nsec});
     if (m_progress && ++m_found % 256 == 0)
         m_progress(m_found);
 }
 
-Result<void> Scanner::walk(const std::string &relative, const struct stat &status,
-                           std::vector<Picture> &out)
+Result<void> Scanner::walk(const std::string &relative, const struct stat &status, std::vector<Picture> &out)
 {
     if (m_path.size() > DeepestFolder) {
-        m_report.warnings.push_back("The folder \"" + relative +
-                                    "\" lies too deep and was left out.");
+        m_report.warnings.push_back("The folder \"" + relative + "\" lies too deep and was left out.");
         return {};
     }
     enter(status);
@@ -166,12 +158,10 @@ Result<void> Scanner::walk(const std::string &relative, const struct stat &statu
 
 Error noImages(const fs::path &root)
 {
-    return makeError(
-        errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "No image was found in \"%1\"."),
-        {displayPath(root)},
-        QT_TRANSLATE_NOOP("Error",
-                          "Choose a folder that holds one folder of pictures for each class "
-                          "(jpg, jpeg, png, ppm, pgm, bmp, tif, tiff, webp, gif)."));
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "No image was found in \"%1\"."),
+                     {displayPath(root)},
+                     QT_TRANSLATE_NOOP("Error", "Choose a folder that holds one folder of pictures for each class "
+                                                "(jpg, jpeg, png, ppm, pgm, bmp, tif, tiff, webp, gif)."));
 }
 
 Error emptyClass(const std::vector<std::string> &names)
@@ -179,11 +169,9 @@ Error emptyClass(const std::vector<std::string> &names)
     QStringList list;
     for (const std::string &name : names)
         list.append(QStringLiteral("\"%1\"").arg(displayPath(fs::path(name))));
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error", "These class folders hold no picture: %1."),
-        {list.join(QStringLiteral(", "))},
-        QT_TRANSLATE_NOOP("Error", "Remove the folder, put pictures in, or allow empty classes."));
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "These class folders hold no picture: %1."),
+                     {list.join(QStringLiteral(", "))},
+                     QT_TRANSLATE_NOOP("Error", "Remove the folder, put pictures in, or allow empty classes."));
 }
 
 Result<void> scanClasses(Scanner &scanner, const std::vector<Entry> &classes, ScanResult &scan)
@@ -198,8 +186,7 @@ Result<void> scanClasses(Scanner &scanner, const std::vector<Entry> &classes, Sc
             scan.report.emptyClasses.push_back(folder.name);
             scan.report.warnings.push_back("Class \"" + folder.name + "\" has no image.");
         }
-        std::sort(pictures.begin(), pictures.end(),
-                  [](const Picture &a, const Picture &b) { return a.path < b.path; });
+        std::sort(pictures.begin(), pictures.end(), [](const Picture &a, const Picture &b) { return a.path < b.path; });
         for (const Picture &picture : pictures)
             scan.manifest.add(picture.path, category, picture.bytes, picture.mtimeNs);
     }
@@ -218,8 +205,7 @@ void takeUnlabelled(const std::vector<Picture> &pictures, ScanResult &scan)
 
 } // namespace
 
-Result<ScanResult> scanFolder(const fs::path &root, const ScanOptions &options,
-                              const StopToken *stop,
+Result<ScanResult> scanFolder(const fs::path &root, const ScanOptions &options, const StopToken *stop,
                               const std::function<void(std::int64_t)> &progress)
 {
     ScanResult scan;

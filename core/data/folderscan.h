@@ -6,11 +6,9 @@
 namespace tw {
 
 /// The two kinds of input that scanDataset() tells apart.
-Result<ScanResult> scanFolder(const fs::path &root, const ScanOptions &options,
-                              const StopToken *stop,
+Result<ScanResult> scanFolder(const fs::path &root, const ScanOptions &options, const StopToken *stop,
                               const std::function<void(std::int64_t)> &progress);
-Result<ScanResult> scanIdx(const fs::path &imagesFile, const ScanOptions &options,
-                           const StopToken *stop);
+Result<ScanResult> scanIdx(const fs::path &imagesFile, const ScanOptions &options, const StopToken *stop);
 
 /// Class names that people and other systems take for one another, and folders that look like
 /// splits.

@@ -25,17 +25,14 @@ constexpr std::uint64_t LargestFile = std::uint64_t(1) << 36;
 
 Error idxError(const fs::path &file, const QString &reason)
 {
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error", "The IDX file \"%1\" cannot be read: %2."),
-        {displayPath(file), reason},
-        QT_TRANSLATE_NOOP("Error", "Fetch the file again, or check that it is the right one."));
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The IDX file \"%1\" cannot be read: %2."),
+                     {displayPath(file), reason},
+                     QT_TRANSLATE_NOOP("Error", "Fetch the file again, or check that it is the right one."));
 }
 
 std::uint32_t bigEndian(const std::uint8_t *bytes)
 {
-    return std::uint32_t(bytes[0]) << 24 | std::uint32_t(bytes[1]) << 16 |
-           std::uint32_t(bytes[2]) << 8 | bytes[3];
+    return std::uint32_t(bytes[0]) << 24 | std::uint32_t(bytes[1]) << 16 | std::uint32_t(bytes[2]) << 8 | bytes[3];
 }
 
 bool replaceOnce(std::string &text, const std::string &from, const std::string &to)
@@ -76,8 +73,7 @@ public:
     {
         std::size_t done = 0;
         while (done < count) {
-            const int got =
-                gzread(m_file, to + done, unsigned(std::min<std::size_t>(count - done, 1U << 30)));
+            const int got = gzread(m_file, to + done, unsigned(std::min<std::size_t>(count - done, 1U << 30)));
             if (got <= 0)
                 break;
             done += std::size_t(got);
@@ -106,8 +102,7 @@ Result<IdxHeader> readHeader(Stream &stream, const fs::path &file, std::size_t d
     if (bytes[0] != 0 || bytes[1] != 0 || bytes[2] != 8)
         return idxError(file, QStringLiteral("it does not start as an IDX file of bytes does"));
     if (bytes[3] != dimensions)
-        return idxError(
-            file, QStringLiteral("it has %1 dimensions, not %2").arg(bytes[3]).arg(dimensions));
+        return idxError(file, QStringLiteral("it has %1 dimensions, not %2").arg(bytes[3]).arg(dimensions));
     IdxHeader header;
     for (std::size_t i = 0; i < dimensions; ++i)
         header.sizes.push_back(bigEndian(bytes.data() + 4 + 4 * i));
@@ -126,8 +121,7 @@ Result<void> checkClaimedLength(const fs::path &file, const IdxHeader &header)
         return idxError(file, QString::fromLocal8Bit(std::strerror(errno)));
     std::array<std::uint8_t, 4> start{}, trailer{};
     const bool started = std::fread(start.data(), 1, 4, stream) == 4;
-    const bool ended =
-        std::fseek(stream, -4, SEEK_END) == 0 && std::fread(trailer.data(), 1, 4, stream) == 4;
+    const bool ended = std::fseek(stream, -4, SEEK_END) == 0 && std::fread(trailer.data(), 1, 4, stream) == 4;
     const auto length = std::uint64_t(std::ftell(stream));
     std::fclose(stream);
     const std::uint64_t expected = header.headerBytes() + header.valueCount();
@@ -135,9 +129,8 @@ Result<void> checkClaimedLength(const fs::path &file, const IdxHeader &header)
     std::reverse(trailer.begin(), trailer.end());
     const std::uint64_t found = packed ? bigEndian(trailer.data()) : length;
     if (!started || !ended || found != (packed ? expected & 0xffffffffU : expected))
-        return idxError(file, QStringLiteral("it holds %1 bytes where its header asks for %2")
-                                  .arg(found)
-                                  .arg(expected));
+        return idxError(file,
+                        QStringLiteral("it holds %1 bytes where its header asks for %2").arg(found).arg(expected));
     return {};
 }
 
@@ -166,8 +159,8 @@ bool unpackAtOnce(const fs::path &file, IdxFile &out)
         return false;
     std::size_t used = 0, got = 0;
     std::vector<std::uint8_t> bytes(wanted);
-    const libdeflate_result result = libdeflate_gzip_decompress_ex(
-        unpacker.get(), packed.data(), packed.size(), bytes.data(), bytes.size(), &used, &got);
+    const libdeflate_result result = libdeflate_gzip_decompress_ex(unpacker.get(), packed.data(), packed.size(),
+                                                                   bytes.data(), bytes.size(), &used, &got);
     if (result != LIBDEFLATE_SUCCESS || used != packed.size() || got != wanted)
         return false;
     bytes.erase(bytes.begin(), bytes.begin() + std::ptrdiff_t(headerBytes));
@@ -188,8 +181,7 @@ std::uint64_t IdxHeader::valueCount() const
 bool isIdxImagesName(const std::string &fileName)
 {
     const std::string name = withoutGz(fileName);
-    return name.ends_with("-images-idx3-ubyte") || name.ends_with("-images.idx3-ubyte") ||
-           name == "images-idx3-ubyte";
+    return name.ends_with("-images-idx3-ubyte") || name.ends_with("-images.idx3-ubyte") || name == "images-idx3-ubyte";
 }
 
 std::string idxPairName(const fs::path &imagesFile)
@@ -200,12 +192,10 @@ std::string idxPairName(const fs::path &imagesFile)
 std::optional<fs::path> idxLabelsFor(const fs::path &imagesFile)
 {
     std::string name = withoutGz(imagesFile.filename().native());
-    if (!replaceOnce(name, "images-idx3", "labels-idx1") &&
-        !replaceOnce(name, "images.idx3", "labels.idx1"))
+    if (!replaceOnce(name, "images-idx3", "labels-idx1") && !replaceOnce(name, "images.idx3", "labels.idx1"))
         return std::nullopt;
     const bool packed = imagesFile.extension() == ".gz";
-    const std::array<std::string, 2> candidates{packed ? name + ".gz" : name,
-                                                packed ? name : name + ".gz"};
+    const std::array<std::string, 2> candidates{packed ? name + ".gz" : name, packed ? name : name + ".gz"};
     for (const std::string &candidate : candidates) {
         std::error_code ignored;
         if (fs::is_regular_file(imagesFile.parent_path() / candidate, ignored))
@@ -237,8 +227,7 @@ Result<IdxFile> readIdxFile(const fs::path &file, std::size_t dimensions)
     if (const QString problem = stream.problem(); !problem.isEmpty())
         return idxError(file, problem);
     if (got != out.values.size())
-        return idxError(
-            file, QStringLiteral("it ends after %1 of %2 values").arg(got).arg(out.values.size()));
+        return idxError(file, QStringLiteral("it ends after %1 of %2 values").arg(got).arg(out.values.size()));
     if (longer)
         return idxError(file, QStringLiteral("bytes follow after its last value"));
     return out;
@@ -247,9 +236,7 @@ Result<IdxFile> readIdxFile(const fs::path &file, std::size_t dimensions)
 Result<std::shared_ptr<const IdxFile>> sharedIdxImages(const fs::path &file)
 {
     static std::mutex mutex;
-    static std::map<std::tuple<std::string, std::int64_t, std::int64_t>,
-                    std::weak_ptr<const IdxFile>>
-        cache;
+    static std::map<std::tuple<std::string, std::int64_t, std::int64_t>, std::weak_ptr<const IdxFile>> cache;
 
     struct stat status
     {
@@ -258,9 +245,8 @@ Result<std::shared_ptr<const IdxFile>> sharedIdxImages(const fs::path &file)
         return idxError(file, QString::fromLocal8Bit(std::strerror(errno)));
     const std::lock_guard lock(mutex);
     std::erase_if(cache, [](const auto &entry) { return entry.second.expired(); });
-    auto &slot =
-        cache[{file.native(), std::int64_t(status.st_size),
-               std::int64_t(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec}];
+    auto &slot = cache[{file.native(), std::int64_t(status.st_size),
+                        std::int64_t(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec}];
     if (auto held = slot.lock())
         return held;
     TW_ASSIGN(loaded, readIdxFile(file, 3));

@@ -14,10 +14,7 @@ struct ImageBuffer
     int height = 0;
     std::vector<std::uint8_t> pixels;
 
-    const std::uint8_t *row(int y) const
-    {
-        return pixels.data() + std::size_t(y) * std::size_t(width) * 3;
-    }
+    const std::uint8_t *row(int y) const { return pixels.data() + std::size_t(y) * std::size_t(width) * 3; }
     std::uint8_t *row(int y) { return pixels.data() + std::size_t(y) * std::size_t(width) * 3; }
     bool operator==(const ImageBuffer &) const = default;
 };

@@ -17,8 +17,7 @@ void ImageManifest::reserve(std::size_t images, std::size_t pathBytes)
     m_mtimes.reserve(images);
 }
 
-void ImageManifest::add(std::string_view path, int category, std::int64_t bytes,
-                        std::int64_t mtimeNs)
+void ImageManifest::add(std::string_view path, int category, std::int64_t bytes, std::int64_t mtimeNs)
 {
     m_offsets.push_back(m_pool.size());
     m_pool.append(path);
@@ -53,8 +52,8 @@ std::vector<std::int64_t> ImageManifest::counts() const
 
 bool ImageManifest::isLabelled() const
 {
-    return !m_categories.empty() &&
-           std::none_of(m_categories.begin(), m_categories.end(), [](int id) { return id < 0; });
+    return !m_categories.empty()
+           && std::none_of(m_categories.begin(), m_categories.end(), [](int id) { return id < 0; });
 }
 
 ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) const

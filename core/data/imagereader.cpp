@@ -22,10 +22,7 @@ namespace {
 class FileHandle
 {
 public:
-    explicit FileHandle(const char *path)
-        : m_descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
-    {
-    }
+    explicit FileHandle(const char *path) : m_descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
     ~FileHandle()
     {
         if (m_descriptor >= 0)
@@ -41,17 +38,15 @@ private:
 
 Error cannotRead(const std::string &name, int code)
 {
-    return makeError(
-        errors::InvalidImage, QT_TRANSLATE_NOOP("Error", "The image \"%1\" cannot be read: %2."),
-        {QString::fromStdString(name), QString::fromLocal8Bit(std::strerror(code))},
-        QT_TRANSLATE_NOOP("Error", "Check that the file is still there and that you may read it."));
+    return makeError(errors::InvalidImage, QT_TRANSLATE_NOOP("Error", "The image \"%1\" cannot be read: %2."),
+                     {QString::fromStdString(name), QString::fromLocal8Bit(std::strerror(code))},
+                     QT_TRANSLATE_NOOP("Error", "Check that the file is still there and that you may read it."));
 }
 
 class FileReader final : public ImageReader
 {
 public:
-    FileReader(ManifestPtr manifest, const DecodeOptions &options)
-        : m_manifest(std::move(manifest)), m_options(options)
+    FileReader(ManifestPtr manifest, const DecodeOptions &options) : m_manifest(std::move(manifest)), m_options(options)
     {
     }
 
@@ -82,8 +77,7 @@ public:
         const std::uint32_t rows = m_file->header.sizes[1], columns = m_file->header.sizes[2];
         const std::size_t bytes = std::size_t(rows) * columns;
         scratch.bytesRead += std::int64_t(bytes);
-        return PixelView{m_file->values.data() + m_places[index] * bytes, int(columns), int(rows),
-                         1, columns};
+        return PixelView{m_file->values.data() + m_places[index] * bytes, int(columns), int(rows), 1, columns};
     }
 
 private:
@@ -98,13 +92,10 @@ Result<std::unique_ptr<ImageReader>> openIdx(const ImageManifest &manifest)
     for (std::size_t i = 0; i < places.size(); ++i) {
         const std::string_view text = manifest.path(i);
         const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), places[i]);
-        if (code != std::errc() || end != text.data() + text.size() ||
-            places[i] >= file->header.sizes[0])
+        if (code != std::errc() || end != text.data() + text.size() || places[i] >= file->header.sizes[0])
             return makeError(
                 errors::InvalidDataset,
-                QT_TRANSLATE_NOOP(
-                    "Error",
-                    "The image directory asks for image %1 of \"%2\", which holds %3 images."),
+                QT_TRANSLATE_NOOP("Error", "The image directory asks for image %1 of \"%2\", which holds %3 images."),
                 {QString::fromStdString(std::string(text)), displayPath(manifest.root),
                  QString::number(file->header.sizes[0])},
                 QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
@@ -166,20 +157,17 @@ Result<ImageBuffer> ImageReader::read(std::size_t index) const
     return bufferOf(pixels);
 }
 
-Result<std::unique_ptr<ImageReader>> ImageReader::open(ManifestPtr manifest,
-                                                       const DecodeOptions &options)
+Result<std::unique_ptr<ImageReader>> ImageReader::open(ManifestPtr manifest, const DecodeOptions &options)
 {
     if (manifest->storage == ImageManifest::Storage::Idx)
         return openIdx(*manifest);
     std::error_code code;
-    if (manifest->storage == ImageManifest::Storage::Files &&
-        fs::is_directory(manifest->root, code))
+    if (manifest->storage == ImageManifest::Storage::Files && fs::is_directory(manifest->root, code))
         return std::unique_ptr<ImageReader>(new FileReader(std::move(manifest), options));
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error", "The images' folder \"%1\" is gone or is no folder."),
-        {displayPath(manifest->root)},
-        QT_TRANSLATE_NOOP("Error", "Put the data back, or run Convert to Image Directory again."));
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "The images' folder \"%1\" is gone or is no folder."),
+                     {displayPath(manifest->root)},
+                     QT_TRANSLATE_NOOP("Error", "Put the data back, or run Convert to Image Directory again."));
 }
 
 } // namespace tw

@@ -29,8 +29,7 @@ public:
     virtual Result<PixelView> view(std::size_t index, ReadScratch &scratch) const = 0;
     /// Opens the storage behind the manifest (IDX files are held in memory, shared between readers
     /// of the same file). InvalidDatasetError when it is gone or broken.
-    static Result<std::unique_ptr<ImageReader>> open(ManifestPtr manifest,
-                                                     const DecodeOptions &options = {});
+    static Result<std::unique_ptr<ImageReader>> open(ManifestPtr manifest, const DecodeOptions &options = {});
 };
 
 /// A regular file's bytes into a buffer that keeps its memory. InvalidImageError naming the path.

@@ -25,32 +25,28 @@ struct FirstSize
     Size size;
 };
 
-Error unequalSizes(const QString &role, const FirstSize &first, const std::string &name,
-                   const Size &size)
+Error unequalSizes(const QString &role, const FirstSize &first, const std::string &name, const Size &size)
 {
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error",
-                          "The images of the %1 dataset come out of its transformation in "
-                          "unequal sizes: \"%2\" with %3 × %4 pixels, \"%5\" with %6 × %7."),
-        {role, QString::fromStdString(first.name), QString::number(first.size.first),
-         QString::number(first.size.second), QString::fromStdString(name),
-         QString::number(size.first), QString::number(size.second)},
-        QT_TRANSLATE_NOOP("Error", "Switch the center crop of that transformation on, so that all "
-                                   "come out equal."));
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "The images of the %1 dataset come out of its transformation in "
+                                                "unequal sizes: \"%2\" with %3 × %4 pixels, \"%5\" with %6 × %7."),
+                     {role, QString::fromStdString(first.name), QString::number(first.size.first),
+                      QString::number(first.size.second), QString::fromStdString(name), QString::number(size.first),
+                      QString::number(size.second)},
+                     QT_TRANSLATE_NOOP("Error", "Switch the center crop of that transformation on, so that all "
+                                                "come out equal."));
 }
 
 Result<void> checkIdx(const ImageManifest &manifest, const TransformList &transforms)
 {
     TW_ASSIGN(header, readIdxHeader(manifest.root, 3));
-    TW_TRY(outputSize(transforms, int(header.sizes[2]), int(header.sizes[1]),
-                      manifest.displayName(0)));
+    TW_TRY(outputSize(transforms, int(header.sizes[2]), int(header.sizes[1]), manifest.displayName(0)));
     return {};
 }
 
 /// Sizes of the images from `begin` on; nothing where a header cannot be read.
-std::vector<std::optional<Size>> sizesOf(const ImageManifest &manifest, std::size_t begin,
-                                         std::size_t count, const SizeCheck &check)
+std::vector<std::optional<Size>> sizesOf(const ImageManifest &manifest, std::size_t begin, std::size_t count,
+                                         const SizeCheck &check)
 {
     std::vector<std::optional<Size>> sizes(count);
     std::vector<std::vector<std::uint8_t>> bytes(std::size_t(std::max(1, check.workers)));
@@ -66,17 +62,15 @@ std::vector<std::optional<Size>> sizesOf(const ImageManifest &manifest, std::siz
     return sizes;
 }
 
-Result<void> checkFiles(const ImageManifest &manifest, const TransformList &transforms,
-                        const SizeCheck &check)
+Result<void> checkFiles(const ImageManifest &manifest, const TransformList &transforms, const SizeCheck &check)
 {
     std::optional<FirstSize> first;
     for (std::size_t begin = 0; begin < manifest.size(); begin += PartSize) {
         const std::size_t count = std::min(PartSize, manifest.size() - begin);
         const auto sizes = sizesOf(manifest, begin, count, check);
         if (check.stop && check.stop->cancel.load(std::memory_order_relaxed))
-            return makeError(
-                errors::Canceled,
-                QT_TRANSLATE_NOOP("Error", "Comparing the sizes of the images was canceled."));
+            return makeError(errors::Canceled,
+                             QT_TRANSLATE_NOOP("Error", "Comparing the sizes of the images was canceled."));
         for (std::size_t i = 0; i < count; ++i) {
             if (!sizes[i])
                 continue;
@@ -95,8 +89,7 @@ Result<void> checkFiles(const ImageManifest &manifest, const TransformList &tran
 
 } // namespace
 
-Result<void> checkImageSizes(const ImageManifest &manifest, const TransformList &transforms,
-                             const SizeCheck &check)
+Result<void> checkImageSizes(const ImageManifest &manifest, const TransformList &transforms, const SizeCheck &check)
 {
     const bool known = !check.oneSize || fixedOutputSize(transforms);
     if (manifest.size() == 0 || (known && fitsEveryImage(transforms)))

@@ -21,7 +21,6 @@ struct SizeCheck
 /// not say so by itself the files' headers are read, up to the first that differs; images without a
 /// readable header are left to the loader. InvalidDatasetError naming two images and their sizes,
 /// or an image that a crop does not fit into. CanceledError.
-Result<void> checkImageSizes(const ImageManifest &manifest, const TransformList &transforms,
-                             const SizeCheck &check);
+Result<void> checkImageSizes(const ImageManifest &manifest, const TransformList &transforms, const SizeCheck &check);
 
 } // namespace tw

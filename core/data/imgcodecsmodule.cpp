@@ -35,14 +35,13 @@ void copyAsRgb(const cv::Mat &picture, std::uint8_t *out)
 
 extern "C" __attribute__((visibility("default"))) int
 trainwright_decode_picture(const std::uint8_t *bytes, std::size_t size, void *context,
-                           std::uint8_t *(*allocate)(void *context, int width, int height),
-                           char *reason, std::size_t reasonSize)
+                           std::uint8_t *(*allocate)(void *context, int width, int height), char *reason,
+                           std::size_t reasonSize)
 {
     try {
         prepareOnce();
         const cv::Mat input(1, int(size), CV_8UC1, const_cast<std::uint8_t *>(bytes));
-        const cv::Mat picture =
-            cv::imdecode(input, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
+        const cv::Mat picture = cv::imdecode(input, cv::IMREAD_COLOR | cv::IMREAD_IGNORE_ORIENTATION);
         if (picture.empty() || picture.type() != CV_8UC3) {
             std::snprintf(reason, reasonSize, "it is broken or cut short");
             return 1;

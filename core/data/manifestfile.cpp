@@ -58,24 +58,21 @@ void appendNumber(QByteArray &out, std::int64_t value)
 // Most names need no escaping; the others take the general way.
 void appendPath(QByteArray &out, std::string_view path)
 {
-    const bool plain = std::all_of(path.begin(), path.end(), [](char c) {
-        return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-    });
+    const bool plain =
+        std::all_of(path.begin(), path.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
     if (plain)
         out.append('"').append(path.data(), qsizetype(path.size())).append('"');
     else
         out.append(jsonText(pathToJson(fs::path(std::string(path)))));
 }
 
-void appendLine(QByteArray &out, const ImageManifest &manifest, std::size_t i,
-                const std::string &archive)
+void appendLine(QByteArray &out, const ImageManifest &manifest, std::size_t i, const std::string &archive)
 {
     const bool numbered = manifest.storage == ImageManifest::Storage::Idx;
     out.append("{\"path\":");
     appendPath(out, numbered ? std::string_view(archive) : manifest.path(i));
     if (numbered)
-        out.append(",\"index\":")
-            .append(manifest.path(i).data(), qsizetype(manifest.path(i).size()));
+        out.append(",\"index\":").append(manifest.path(i).data(), qsizetype(manifest.path(i).size()));
     out.append(",\"category\":");
     if (manifest.category(i) < 0)
         out.append("null");
@@ -106,8 +103,8 @@ public:
         line.category = -1;
         if (!literal("null") && !number(line.category))
             return false;
-        return literal(",\"bytes\":") && number(line.bytes) && literal(",\"mtime_ns\":") &&
-               number(line.mtimeNs) && literal(",\"key\":null}") && m_text.empty();
+        return literal(",\"bytes\":") && number(line.bytes) && literal(",\"mtime_ns\":") && number(line.mtimeNs)
+               && literal(",\"key\":null}") && m_text.empty();
     }
 
 private:
@@ -152,19 +149,16 @@ bool parseAnyJson(std::string_view text, Line &line)
     const QByteArray bytes = QByteArray::fromRawData(text.data(), qsizetype(text.size()));
     const QJsonObject json = QJsonDocument::fromJson(bytes).object();
     line.path = pathFromJson(json.value(QStringLiteral("path"))).native();
-    return !line.path.empty() && readInteger(json, "index", -1, line.index) &&
-           readInteger(json, "category", -1, line.category) &&
-           readInteger(json, "bytes", 0, line.bytes) &&
-           readInteger(json, "mtime_ns", 0, line.mtimeNs);
+    return !line.path.empty() && readInteger(json, "index", -1, line.index)
+           && readInteger(json, "category", -1, line.category) && readInteger(json, "bytes", 0, line.bytes)
+           && readInteger(json, "mtime_ns", 0, line.mtimeNs);
 }
 
 Error badHead(const fs::path &file, const QString &reason)
 {
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP("Error", "\"%1\" is not an image directory this version reads: %2."),
-        {displayPath(file), reason},
-        QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "\"%1\" is not an image directory this version reads: %2."),
+                     {displayPath(file), reason}, QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
 }
 
 Error badLine(const fs::path &file, std::size_t number)
@@ -182,17 +176,16 @@ QByteArray headText(const ImageManifest &manifest)
         categories.append(pathToJson(fs::path(name)));
     const QJsonValue transforms =
         manifest.transforms ? QJsonValue(transformsToJson(*manifest.transforms)) : QJsonValue();
-    return jsonObjectLine(
-        {{"format", jsonString(QLatin1String(Format))},
-         {"version", QByteArray::number(Version)},
-         {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
-         {"root", jsonText(pathToJson(manifest.root))},
-         {"categories", jsonText(categories)},
-         {"transforms", jsonText(transforms)},
-         {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
-         {"on_unreadable", manifest.skipUnreadable ? "\"skip\"" : "\"fail\""},
-         {"count", QByteArray::number(qulonglong(manifest.size()))},
-         {"fingerprint", jsonString(QString::fromStdString(manifest.fingerprint))}});
+    return jsonObjectLine({{"format", jsonString(QLatin1String(Format))},
+                           {"version", QByteArray::number(Version)},
+                           {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
+                           {"root", jsonText(pathToJson(manifest.root))},
+                           {"categories", jsonText(categories)},
+                           {"transforms", jsonText(transforms)},
+                           {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
+                           {"on_unreadable", manifest.skipUnreadable ? "\"skip\"" : "\"fail\""},
+                           {"count", QByteArray::number(qulonglong(manifest.size()))},
+                           {"fingerprint", jsonString(QString::fromStdString(manifest.fingerprint))}});
 }
 
 Result<void> readCategories(const QJsonArray &json, const fs::path &file, ImageManifest &manifest)
@@ -209,8 +202,8 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
 {
     TW_ASSIGN(json, readJsonObject(file, errors::InvalidDataset));
     if (json.value(QStringLiteral("format")).toString() != QLatin1String(Format))
-        return badHead(file, QStringLiteral("its format is \"%1\"")
-                                 .arg(json.value(QStringLiteral("format")).toString()));
+        return badHead(file,
+                       QStringLiteral("its format is \"%1\"").arg(json.value(QStringLiteral("format")).toString()));
     const qint64 version = json.value(QStringLiteral("version")).toInteger(0);
     if (version != Version)
         return badHead(file, QStringLiteral("its format version is %1").arg(version));
@@ -227,8 +220,7 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
     }
     manifest.transformsForTraining = json.value(QStringLiteral("transforms_for_training")).toBool();
     // Files from before the key have none.
-    const QString policy =
-        json.value(QStringLiteral("on_unreadable")).toString(QStringLiteral("skip"));
+    const QString policy = json.value(QStringLiteral("on_unreadable")).toString(QStringLiteral("skip"));
     if (policy != QLatin1String("skip") && policy != QLatin1String("fail"))
         return badHead(file, QStringLiteral("its on_unreadable is \"%1\"").arg(policy));
     manifest.skipUnreadable = policy == QLatin1String("skip");
@@ -253,13 +245,12 @@ Result<void> readLines(const fs::path &file, ImageManifest &manifest)
         rest.remove_prefix(std::min(text.size() + 1, rest.size()));
         if (!LineParser(text).parse(line) && !parseAnyJson(text, line))
             return badLine(file, number);
-        if (line.category < -1 || line.category >= std::int64_t(manifest.categories.size()) ||
-            numbered != (line.index >= 0) || line.bytes < 0)
+        if (line.category < -1 || line.category >= std::int64_t(manifest.categories.size())
+            || numbered != (line.index >= 0) || line.bytes < 0)
             return badLine(file, number);
         const auto end = std::to_chars(digits, digits + sizeof digits, line.index).ptr;
         const std::string_view index(digits, std::size_t(end - digits));
-        manifest.add(numbered ? index : std::string_view(line.path), int(line.category), line.bytes,
-                     line.mtimeNs);
+        manifest.add(numbered ? index : std::string_view(line.path), int(line.category), line.bytes, line.mtimeNs);
     }
     return {};
 }
@@ -284,9 +275,8 @@ Result<ImageManifest> ImageManifest::read(const fs::path &folder)
     TW_ASSIGN(count, readHead(folder / HeadFile, manifest));
     TW_TRY(readLines(folder / LinesFile, manifest));
     if (manifest.size() != count)
-        return badHead(
-            folder / LinesFile,
-            QStringLiteral("it lists %1 images, %2 were written").arg(manifest.size()).arg(count));
+        return badHead(folder / LinesFile,
+                       QStringLiteral("it lists %1 images, %2 were written").arg(manifest.size()).arg(count));
     return manifest;
 }
 

@@ -12,8 +12,8 @@ namespace tw {
 
 namespace {
 
-constexpr std::array<std::string_view, 10> SplitNames{
-    "train", "training", "val", "valid", "validation", "test", "testing", "dev", "eval", "holdout"};
+constexpr std::array<std::string_view, 10> SplitNames{"train", "training", "val", "valid", "validation",
+                                                      "test",  "testing",  "dev", "eval",  "holdout"};
 
 void warnAlike(const ImageManifest &manifest, DataReport &report, const std::string &difference,
                const std::function<QString(const QString &)> &reduce,
@@ -23,8 +23,8 @@ void warnAlike(const ImageManifest &manifest, DataReport &report, const std::str
     for (const std::string &name : manifest.categories) {
         const auto [place, isNew] = seen.try_emplace(reduce(QString::fromStdString(name)), name);
         if (!isNew && told.insert({place->second, name}).second)
-            report.warnings.push_back("The classes \"" + place->second + "\" and \"" + name +
-                                      "\" differ only in " + difference + ".");
+            report.warnings.push_back("The classes \"" + place->second + "\" and \"" + name + "\" differ only in "
+                                      + difference + ".");
     }
 }
 
@@ -35,8 +35,7 @@ std::map<int, std::set<std::string>> innerFolders(const ImageManifest &manifest)
     for (std::size_t i = 0; i < manifest.size(); ++i) {
         const std::string_view path = manifest.path(i);
         const std::size_t first = path.find('/');
-        const std::size_t second =
-            first == std::string_view::npos ? first : path.find('/', first + 1);
+        const std::size_t second = first == std::string_view::npos ? first : path.find('/', first + 1);
         if (second != std::string_view::npos)
             out[manifest.category(i)].emplace(path.substr(first + 1, second - first - 1));
     }
@@ -47,8 +46,8 @@ bool looksLikeSplits(const ImageManifest &manifest)
 {
     if (manifest.categories.size() < 2)
         return false;
-    const bool splitNames = std::all_of(
-        manifest.categories.begin(), manifest.categories.end(), [](const std::string &name) {
+    const bool splitNames =
+        std::all_of(manifest.categories.begin(), manifest.categories.end(), [](const std::string &name) {
             const std::string lower = QString::fromStdString(name).toLower().toStdString();
             return std::find(SplitNames.begin(), SplitNames.end(), lower) != SplitNames.end();
         });
@@ -65,14 +64,11 @@ void addNameWarnings(const ImageManifest &manifest, DataReport &report)
         [](const QString &name) { return name.normalized(QString::NormalizationForm_C); }, told);
     warnAlike(
         manifest, report, "letter case",
-        [](const QString &name) {
-            return name.normalized(QString::NormalizationForm_C).toCaseFolded();
-        },
-        told);
+        [](const QString &name) { return name.normalized(QString::NormalizationForm_C).toCaseFolded(); }, told);
     if (looksLikeSplits(manifest))
         report.warnings.emplace_back("The folders look like splits, not classes: their names are "
-                                  "split names and class folders "
-                                  "lie inside them. Choose one of them for each input.");
+                                     "split names and class folders "
+                                     "lie inside them. Choose one of them for each input.");
 }
 
 } // namespace tw

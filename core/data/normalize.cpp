@@ -16,8 +16,7 @@ Normalizer::Normalizer(const Normalization &normalization, int channels, MemoryO
 {
     for (std::size_t c = 0; c < 3; ++c)
         for (std::size_t value = 0; value < 256; ++value)
-            m_tables[c][value] =
-                (float(value) / 255.0F - normalization.mean[c]) / normalization.std[c];
+            m_tables[c][value] = (float(value) / 255.0F - normalization.mean[c]) / normalization.std[c];
 }
 
 void Normalizer::run(const PixelView &image, float *out) const
@@ -65,14 +64,14 @@ void Normalizer::runLast(const PixelView &image, float *out) const
     }
 }
 
-void normalizeInto(const PixelView &image, const Normalization &normalization, int channels,
-                   MemoryOrder order, float *out)
+void normalizeInto(const PixelView &image, const Normalization &normalization, int channels, MemoryOrder order,
+                   float *out)
 {
     Normalizer(normalization, channels, order).run(image, out);
 }
 
-void normalizeInto(const ImageBuffer &image, const Normalization &normalization, int channels,
-                   MemoryOrder order, float *out)
+void normalizeInto(const ImageBuffer &image, const Normalization &normalization, int channels, MemoryOrder order,
+                   float *out)
 {
     normalizeInto(viewOf(image), normalization, channels, order, out);
 }
@@ -130,8 +129,8 @@ struct NormalizationWorker
     std::optional<std::pair<std::size_t, Error>> error;
 };
 
-void measure(const ImageReader &reader, const ImageManifest &manifest,
-             const TransformList &transforms, std::size_t index, NormalizationWorker &worker)
+void measure(const ImageReader &reader, const ImageManifest &manifest, const TransformList &transforms,
+             std::size_t index, NormalizationWorker &worker)
 {
     const auto note = [&](Error error) {
         if (!worker.error || index < worker.error->first)
@@ -156,18 +155,16 @@ void measure(const ImageReader &reader, const ImageManifest &manifest,
 
 } // namespace
 
-Result<Normalization> datasetNormalization(ManifestPtr manifest, const TransformList &transforms,
-                                           int workers, const StopToken *stop)
+Result<Normalization> datasetNormalization(ManifestPtr manifest, const TransformList &transforms, int workers,
+                                           const StopToken *stop)
 {
     TW_ASSIGN(reader, ImageReader::open(manifest));
     std::vector<NormalizationWorker> scratch(std::size_t(std::max(workers, 1)));
-    const bool whole =
-        parallelFor(manifest->size(), workers, stop, [&](std::size_t index, std::size_t worker) {
-            measure(*reader, *manifest, transforms, index, scratch[worker]);
-        });
+    const bool whole = parallelFor(manifest->size(), workers, stop, [&](std::size_t index, std::size_t worker) {
+        measure(*reader, *manifest, transforms, index, scratch[worker]);
+    });
     if (!whole)
-        return makeError(errors::Canceled,
-                         QT_TRANSLATE_NOOP("Error", "Measuring the data set was canceled."));
+        return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Measuring the data set was canceled."));
     ChannelSums sums;
     const NormalizationWorker *failed = nullptr;
     for (const NormalizationWorker &worker : scratch) {
@@ -178,8 +175,7 @@ Result<Normalization> datasetNormalization(ManifestPtr manifest, const Transform
     if (failed)
         return failed->error->second;
     if (sums.pixels == 0)
-        return makeError(errors::InvalidDataset,
-                         QT_TRANSLATE_NOOP("Error", "No image of \"%1\" can be read."),
+        return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "No image of \"%1\" can be read."),
                          {displayPath(manifest->root)});
     return fromSums(sums);
 }

@@ -16,8 +16,8 @@ bool parallelFor(std::size_t count, int workers, const StopToken *stop,
                  const std::function<void(std::int64_t, std::int64_t)> &progress)
 {
     const auto canceled = [stop] { return stop && stop->cancel.load(std::memory_order_relaxed); };
-    const auto threadCount = std::clamp<std::size_t>(std::size_t(std::max(workers, 1)), 1,
-                                                     std::max<std::size_t>(count, 1));
+    const auto threadCount =
+        std::clamp<std::size_t>(std::size_t(std::max(workers, 1)), 1, std::max<std::size_t>(count, 1));
     std::atomic<std::size_t> next{0}, done{0};
     std::mutex mutex;
     std::condition_variable ended;

@@ -14,8 +14,7 @@ constexpr std::uint32_t WeylB = 0xBB67AE85;
 constexpr int Rounds = 10;
 } // namespace
 
-std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
-                                        std::array<std::uint32_t, 2> key)
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key)
 {
     for (int round = 0; round < Rounds; ++round) {
         const std::uint64_t a = std::uint64_t(MultiplierA) * counter[0];
@@ -28,10 +27,8 @@ std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
     return counter;
 }
 
-SampleRandom::SampleRandom(std::uint64_t seed, RandomPurpose purpose, std::uint32_t epoch,
-                           std::uint32_t sample)
-    : m_counter{std::uint32_t(purpose), epoch, sample, 0}, m_key{std::uint32_t(seed),
-                                                                 std::uint32_t(seed >> 32)}
+SampleRandom::SampleRandom(std::uint64_t seed, RandomPurpose purpose, std::uint32_t epoch, std::uint32_t sample)
+    : m_counter{std::uint32_t(purpose), epoch, sample, 0}, m_key{std::uint32_t(seed), std::uint32_t(seed >> 32)}
 {
 }
 

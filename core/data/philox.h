@@ -7,8 +7,7 @@
 namespace tw {
 
 /// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
-std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
-                                        std::array<std::uint32_t, 2> key);
+std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
 enum class RandomPurpose : std::uint32_t { Shuffle = 1, Split = 2, Augment = 3, Synthetic = 4 };
 
@@ -17,8 +16,7 @@ enum class RandomPurpose : std::uint32_t { Shuffle = 1, Split = 2, Augment = 3, 
 class SampleRandom
 {
 public:
-    SampleRandom(std::uint64_t seed, RandomPurpose purpose, std::uint32_t epoch,
-                 std::uint32_t sample);
+    SampleRandom(std::uint64_t seed, RandomPurpose purpose, std::uint32_t epoch, std::uint32_t sample);
     std::uint32_t next();
     /// [0, 1) with 53 random bits.
     double uniform();

@@ -43,11 +43,9 @@ Taps makeTaps(int inSize, int outSize, TransformScratch &scratch)
             scratch.weights[std::size_t(i)] = distance < 1.0 ? 1.0 - distance : 0.0;
             sum += scratch.weights[std::size_t(i)];
         }
-        int *coefficients =
-            scratch.coefficients.data() + std::size_t(position) * std::size_t(stride);
+        int *coefficients = scratch.coefficients.data() + std::size_t(position) * std::size_t(stride);
         for (int i = 0; i < count; ++i) {
-            const double weight = sum != 0.0 ? scratch.weights[std::size_t(i)] / sum
-                                             : scratch.weights[std::size_t(i)];
+            const double weight = sum != 0.0 ? scratch.weights[std::size_t(i)] / sum : scratch.weights[std::size_t(i)];
             coefficients[i] = int(0.5 + weight * (1 << PrecisionBits));
         }
         scratch.bounds[std::size_t(position) * 2] = first;
@@ -64,8 +62,8 @@ inline std::uint8_t clip8(int sum)
 #define TW_INLINE inline __attribute__((always_inline))
 
 // One output line of `length` bytes from `count` source lines that lie `stride` bytes apart.
-TW_INLINE void blendLines(const std::uint8_t *in, std::size_t stride, const int *coefficients,
-                          int count, std::size_t length, std::uint8_t *out)
+TW_INLINE void blendLines(const std::uint8_t *in, std::size_t stride, const int *coefficients, int count,
+                          std::size_t length, std::uint8_t *out)
 {
     constexpr std::size_t Block = 64;
     std::size_t x = 0;
@@ -90,8 +88,7 @@ TW_INLINE void blendLines(const std::uint8_t *in, std::size_t stride, const int 
 }
 
 // Sixteen rows at once: `in` and `out` hold, per byte of a row, the bytes of the 16 rows.
-TW_INLINE void blendColumns(const std::uint8_t *in, const Taps &taps, int outWidth, int channels,
-                            std::uint8_t *out)
+TW_INLINE void blendColumns(const std::uint8_t *in, const Taps &taps, int outWidth, int channels, std::uint8_t *out)
 {
     const std::size_t pixel = std::size_t(channels) * Lanes;
     for (int x = 0; x < outWidth; ++x) {
@@ -112,8 +109,7 @@ TW_INLINE void blendColumns(const std::uint8_t *in, const Taps &taps, int outWid
     }
 }
 
-using BlendLines = void (*)(const std::uint8_t *, std::size_t, const int *, int, std::size_t,
-                            std::uint8_t *);
+using BlendLines = void (*)(const std::uint8_t *, std::size_t, const int *, int, std::size_t, std::uint8_t *);
 using BlendColumns = void (*)(const std::uint8_t *, const Taps &, int, int, std::uint8_t *);
 struct Kernels
 {
@@ -121,17 +117,16 @@ struct Kernels
     BlendColumns columns;
 };
 
-#define TW_KERNELS(suffix, attribute)                                                              \
-    attribute void blendLines##suffix(const std::uint8_t *in, std::size_t stride,                  \
-                                      const int *coefficients, int count, std::size_t length,      \
-                                      std::uint8_t *out)                                           \
-    {                                                                                              \
-        blendLines(in, stride, coefficients, count, length, out);                                  \
-    }                                                                                              \
-    attribute void blendColumns##suffix(const std::uint8_t *in, const Taps &taps, int outWidth,    \
-                                        int channels, std::uint8_t *out)                           \
-    {                                                                                              \
-        blendColumns(in, taps, outWidth, channels, out);                                           \
+#define TW_KERNELS(suffix, attribute)                                                                                  \
+    attribute void blendLines##suffix(const std::uint8_t *in, std::size_t stride, const int *coefficients, int count,  \
+                                      std::size_t length, std::uint8_t *out)                                           \
+    {                                                                                                                  \
+        blendLines(in, stride, coefficients, count, length, out);                                                      \
+    }                                                                                                                  \
+    attribute void blendColumns##suffix(const std::uint8_t *in, const Taps &taps, int outWidth, int channels,          \
+                                        std::uint8_t *out)                                                             \
+    {                                                                                                                  \
+        blendColumns(in, taps, outWidth, channels, out);                                                               \
     }
 TW_KERNELS(Plain, )
 #if defined(__x86_64__)
@@ -155,8 +150,7 @@ const Kernels &kernels()
 
 #if defined(__SSE2__)
 // 16×16 bytes: four rounds of interleaving the first half of the rows with the second.
-void transposeBlock(const std::uint8_t *in, std::size_t inStride, std::uint8_t *out,
-                    std::size_t outStride)
+void transposeBlock(const std::uint8_t *in, std::size_t inStride, std::uint8_t *out, std::size_t outStride)
 {
     __m128i rows[Lanes], next[Lanes];
     for (std::size_t i = 0; i < Lanes; ++i)
@@ -173,16 +167,16 @@ void transposeBlock(const std::uint8_t *in, std::size_t inStride, std::uint8_t *
 }
 #endif
 
-void transposeEdge(const std::uint8_t *in, std::size_t inStride, std::size_t rows,
-                   std::size_t columns, std::uint8_t *out, std::size_t outStride)
+void transposeEdge(const std::uint8_t *in, std::size_t inStride, std::size_t rows, std::size_t columns,
+                   std::uint8_t *out, std::size_t outStride)
 {
     for (std::size_t r = 0; r < rows; ++r)
         for (std::size_t c = 0; c < columns; ++c)
             out[c * outStride + r] = in[r * inStride + c];
 }
 
-void transpose(const std::uint8_t *in, std::size_t inStride, std::size_t rows, std::size_t columns,
-               std::uint8_t *out, std::size_t outStride)
+void transpose(const std::uint8_t *in, std::size_t inStride, std::size_t rows, std::size_t columns, std::uint8_t *out,
+               std::size_t outStride)
 {
     std::size_t r = 0;
 #if defined(__SSE2__)
@@ -190,8 +184,7 @@ void transpose(const std::uint8_t *in, std::size_t inStride, std::size_t rows, s
         std::size_t c = 0;
         for (; c + Lanes <= columns; c += Lanes)
             transposeBlock(in + r * inStride + c, inStride, out + c * outStride + r, outStride);
-        transposeEdge(in + r * inStride + c, inStride, Lanes, columns - c, out + c * outStride + r,
-                      outStride);
+        transposeEdge(in + r * inStride + c, inStride, Lanes, columns - c, out + c * outStride + r, outStride);
     }
 #endif
     transposeEdge(in + r * inStride, inStride, rows - r, columns, out + r, outStride);
@@ -207,10 +200,8 @@ void horizontalPass(const PixelView &image, int width, TransformScratch &scratch
     for (int y = 0; y < image.height; y += Lanes) {
         const auto rows = std::size_t(std::min(Lanes, image.height - y));
         transpose(image.row(y), image.stride, rows, inBytes, scratch.columns.data(), Lanes);
-        kernels().columns(scratch.columns.data(), taps, width, image.channels,
-                          scratch.transposed.data());
-        transpose(scratch.transposed.data(), Lanes, outBytes, rows, out + std::size_t(y) * outBytes,
-                  outBytes);
+        kernels().columns(scratch.columns.data(), taps, width, image.channels, scratch.transposed.data());
+        transpose(scratch.transposed.data(), Lanes, outBytes, rows, out + std::size_t(y) * outBytes, outBytes);
     }
 }
 
@@ -220,8 +211,8 @@ void verticalPass(const PixelView &image, int height, TransformScratch &scratch,
     const std::size_t length = image.rowBytes();
     for (int y = 0; y < height; ++y)
         kernels().lines(image.row(taps.bounds[2 * y]), image.stride,
-                        taps.coefficients + std::size_t(y) * std::size_t(taps.stride),
-                        taps.bounds[2 * y + 1], length, out + std::size_t(y) * length);
+                        taps.coefficients + std::size_t(y) * std::size_t(taps.stride), taps.bounds[2 * y + 1], length,
+                        out + std::size_t(y) * length);
 }
 
 void copyRows(const PixelView &image, std::uint8_t *out)
@@ -232,8 +223,7 @@ void copyRows(const PixelView &image, std::uint8_t *out)
 
 } // namespace
 
-void resizeView(const PixelView &image, int width, int height, TransformScratch &scratch,
-                std::uint8_t *out)
+void resizeView(const PixelView &image, int width, int height, TransformScratch &scratch, std::uint8_t *out)
 {
     if (width == image.width && height == image.height)
         return copyRows(image, out);
@@ -241,8 +231,7 @@ void resizeView(const PixelView &image, int width, int height, TransformScratch 
         return verticalPass(image, height, scratch, out);
     if (height == image.height)
         return horizontalPass(image, width, scratch, out);
-    PixelView narrow{nullptr, width, image.height, image.channels,
-                     std::size_t(width) * std::size_t(image.channels)};
+    PixelView narrow{nullptr, width, image.height, image.channels, std::size_t(width) * std::size_t(image.channels)};
     scratch.rows.resize(narrow.stride * std::size_t(image.height));
     horizontalPass(image, width, scratch, scratch.rows.data());
     narrow.data = scratch.rows.data();
@@ -254,14 +243,12 @@ ImageBuffer resizeExact(const ImageBuffer &image, int width, int height)
     return resizedCropExact(image, 0, 0, image.width, image.height, width, height);
 }
 
-ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width,
-                             int height)
+ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width, int height)
 {
     ImageBuffer out{width, height, {}};
     out.pixels.resize(std::size_t(width) * std::size_t(height) * 3);
     TransformScratch scratch;
-    const PixelView region{image.row(y) + std::size_t(x) * 3, w, h, 3,
-                           std::size_t(image.width) * 3};
+    const PixelView region{image.row(y) + std::size_t(x) * 3, w, h, 3, std::size_t(image.width) * 3};
     resizeView(region, width, height, scratch, out.pixels.data());
     return out;
 }

@@ -110,15 +110,14 @@ bool changedSince(const std::vector<fs::path> &places, std::int64_t startNs)
 
 std::int64_t wallClockNs()
 {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
         .count();
 }
 
 bool sameKey(const Entry &entry, const fs::path &path, const ScanOptions &options)
 {
-    return entry.path == path && entry.options.allowEmptyClasses == options.allowEmptyClasses &&
-           entry.options.classNames == options.classNames;
+    return entry.path == path && entry.options.allowEmptyClasses == options.allowEmptyClasses
+           && entry.options.classNames == options.classNames;
 }
 
 ScanPtr remembered(const fs::path &path, const ScanOptions &options, Clock::time_point oldest)
@@ -126,14 +125,13 @@ ScanPtr remembered(const fs::path &path, const ScanOptions &options, Clock::time
     const Stamp stamp = stampOf(path);
     const std::lock_guard lock(cache().mutex);
     for (const Entry &entry : cache().entries)
-        if (sameKey(entry, path, options) && entry.made >= oldest && entry.stamp == stamp &&
-            entry.placesStamp == stampOfPlaces(entry.places))
+        if (sameKey(entry, path, options) && entry.made >= oldest && entry.stamp == stamp
+            && entry.placesStamp == stampOfPlaces(entry.places))
             return entry.scan;
     return nullptr;
 }
 
-Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options,
-                                const StopToken *stop,
+Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options, const StopToken *stop,
                                 const std::function<void(std::int64_t)> &progress)
 {
     const Clock::time_point made = Clock::now();
@@ -148,8 +146,7 @@ Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options
     auto &entries = cache().entries;
     std::erase_if(entries, [&](const Entry &entry) { return sameKey(entry, path, options); });
     if (certain)
-        entries.push_front({path, options, std::move(stamp), std::move(places),
-                            std::move(placesStamp), made, shared});
+        entries.push_front({path, options, std::move(stamp), std::move(places), std::move(placesStamp), made, shared});
     if (entries.size() > rememberedScans)
         entries.pop_back();
     return shared;
@@ -157,16 +154,15 @@ Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options
 
 } // namespace
 
-Result<ScanPtr> scanRecent(const fs::path &path, const ScanOptions &options,
-                           std::chrono::milliseconds age, const StopToken *stop)
+Result<ScanPtr> scanRecent(const fs::path &path, const ScanOptions &options, std::chrono::milliseconds age,
+                           const StopToken *stop)
 {
     if (ScanPtr scan = remembered(path, options, Clock::now() - age))
         return scan;
     return scanAndRemember(path, options, stop, {});
 }
 
-Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options,
-                               const StopToken *stop,
+Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options, const StopToken *stop,
                                const std::function<void(std::int64_t)> &progress)
 {
     if (ScanPtr scan = remembered(path, options, Clock::time_point::min()))

@@ -16,11 +16,10 @@ using ScanPtr = std::shared_ptr<const ScanResult>;
 
 /// The remembered listing when it is not older than `age`: a picture that was overwritten in place
 /// changes no folder and would else never be noticed.
-Result<ScanPtr> scanRecent(const fs::path &path, const ScanOptions &options,
-                           std::chrono::milliseconds age, const StopToken *stop = nullptr);
+Result<ScanPtr> scanRecent(const fs::path &path, const ScanOptions &options, std::chrono::milliseconds age,
+                           const StopToken *stop = nullptr);
 /// The remembered listing of any age.
-Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options,
-                               const StopToken *stop = nullptr,
+Result<ScanPtr> scanRemembered(const fs::path &path, const ScanOptions &options, const StopToken *stop = nullptr,
                                const std::function<void(std::int64_t found)> &progress = {});
 void forgetScans();
 

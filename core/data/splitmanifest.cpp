@@ -33,12 +33,9 @@ Indices sortedByPath(const ImageManifest &manifest)
 {
     Indices order(manifest.size());
     std::iota(order.begin(), order.end(), 0U);
-    const auto before = [&](std::uint32_t a, std::uint32_t b) {
-        return manifest.path(a) < manifest.path(b);
-    };
+    const auto before = [&](std::uint32_t a, std::uint32_t b) { return manifest.path(a) < manifest.path(b); };
     // Numbers of an IDX file stand in their own order already.
-    if (manifest.storage != ImageManifest::Storage::Idx &&
-        !std::is_sorted(order.begin(), order.end(), before))
+    if (manifest.storage != ImageManifest::Storage::Idx && !std::is_sorted(order.begin(), order.end(), before))
         std::stable_sort(order.begin(), order.end(), before);
     return order;
 }
@@ -68,9 +65,8 @@ void setQuotas(std::vector<Group> &groups, double fraction, std::size_t total)
     }
     std::vector<std::size_t> order(groups.size());
     std::iota(order.begin(), order.end(), std::size_t(0));
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return groups[a].remainder > groups[b].remainder + 1e-9;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return groups[a].remainder > groups[b].remainder + 1e-9; });
     for (std::size_t i = 0; i < order.size() && given < total; ++i, ++given)
         ++groups[order[i]].quota;
 }
@@ -85,12 +81,10 @@ void clampQuotas(const ImageManifest &manifest, std::vector<Group> &groups, QStr
 {
     for (Group &group : groups) {
         const std::size_t count = group.members.size();
-        const std::size_t clamped =
-            count == 1 ? 1 : std::clamp<std::size_t>(group.quota, 1, count - 1);
+        const std::size_t clamped = count == 1 ? 1 : std::clamp<std::size_t>(group.quota, 1, count - 1);
         if (group.category >= 0 && count == 1)
-            warnings.append(
-                QStringLiteral("Class \"%1\" has one image; it goes to the first output.")
-                    .arg(className(manifest, group.category)));
+            warnings.append(QStringLiteral("Class \"%1\" has one image; it goes to the first output.")
+                                .arg(className(manifest, group.category)));
         else if (group.category >= 0 && clamped != group.quota)
             warnings.append(QStringLiteral("Class \"%1\" gives %2 of %3 images to the first "
                                            "output, so that both outputs have some.")
@@ -103,8 +97,7 @@ void clampQuotas(const ImageManifest &manifest, std::vector<Group> &groups, QStr
 
 void shuffle(Group &group, std::uint64_t seed)
 {
-    SampleRandom random(seed, RandomPurpose::Split, 0,
-                        group.category < 0 ? WholeSet : std::uint32_t(group.category));
+    SampleRandom random(seed, RandomPurpose::Split, 0, group.category < 0 ? WholeSet : std::uint32_t(group.category));
     for (std::size_t i = group.members.size(); i > 1; --i)
         std::swap(group.members[i - 1], group.members[random.below(std::uint32_t(i))]);
 }
@@ -113,28 +106,22 @@ Error badFraction(double fraction, std::size_t count)
 {
     return makeError(
                errors::NotInRangeValue,
-               QT_TRANSLATE_NOOP("Error",
-                                 "With fraction %1 of %2 images an output would be empty."),
+               QT_TRANSLATE_NOOP("Error", "With fraction %1 of %2 images an output would be empty."),
                {QString::number(fraction), QString::number(count)},
-               QT_TRANSLATE_NOOP(
-                   "Error",
-                   "The fraction must lie between 0 and 1, so that each output gets an image."))
+               QT_TRANSLATE_NOOP("Error", "The fraction must lie between 0 and 1, so that each output gets an image."))
         .atParameter(QStringLiteral("fraction"));
 }
 
 } // namespace
 
-Result<SplitResult> splitManifest(const ImageManifest &manifest, double fraction,
-                                  std::uint64_t seed, bool stratified)
+Result<SplitResult> splitManifest(const ImageManifest &manifest, double fraction, std::uint64_t seed, bool stratified)
 {
     const std::size_t count = manifest.size();
     if (!(fraction > 0 && fraction < 1))
         return badFraction(fraction, count);
     if (count < 2)
-        return makeError(errors::InvalidDataset,
-                         QT_TRANSLATE_NOOP("Error", "%1 image cannot be split in two."),
-                         {QString::number(count)},
-                         QT_TRANSLATE_NOOP("Error", "Split a set of at least two images."));
+        return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "%1 image cannot be split in two."),
+                         {QString::number(count)}, QT_TRANSLATE_NOOP("Error", "Split a set of at least two images."));
     std::vector<Group> groups = makeGroups(manifest, stratified);
     const std::size_t total = share(fraction, count);
     setQuotas(groups, fraction, total);
@@ -151,16 +138,13 @@ Result<SplitResult> splitManifest(const ImageManifest &manifest, double fraction
     if (stratified && second.empty())
         return makeError(
             errors::InvalidDataset,
-            QT_TRANSLATE_NOOP(
-                "Error",
-                "Every class has one image only, so nothing is left for the second output."),
-            {}, QT_TRANSLATE_NOOP("Error", "Add images, or split without stratification."));
+            QT_TRANSLATE_NOOP("Error", "Every class has one image only, so nothing is left for the second output."), {},
+            QT_TRANSLATE_NOOP("Error", "Add images, or split without stratification."));
     if (first.empty() || second.empty())
         return badFraction(fraction, count);
     if (first.size() != total)
         result.warnings.append(
-            QStringLiteral(
-                "The first output has %1 images, not %2, so that no class is missing in an output.")
+            QStringLiteral("The first output has %1 images, not %2, so that no class is missing in an output.")
                 .arg(first.size())
                 .arg(total));
     std::sort(first.begin(), first.end());

@@ -25,8 +25,7 @@ int roundHalfEven(double value)
 
 PixelView crop(const PixelView &image, int x, int y, int width, int height)
 {
-    return {image.row(y) + std::size_t(x) * std::size_t(image.channels), width, height,
-            image.channels, image.stride};
+    return {image.row(y) + std::size_t(x) * std::size_t(image.channels), width, height, image.channels, image.stride};
 }
 
 // Two buffers in turn: an operation never writes where its input lies.
@@ -66,8 +65,7 @@ PixelView padded(const PixelView &image, int border, TransformScratch &scratch)
 {
     if (border == 0)
         return image;
-    const PixelView out =
-        newStage(scratch, image.width + 2 * border, image.height + 2 * border, image.channels);
+    const PixelView out = newStage(scratch, image.width + 2 * border, image.height + 2 * border, image.channels);
     std::uint8_t *to = pixelsOf(scratch);
     std::memset(to, 0, out.stride * std::size_t(out.height));
     to += std::size_t(border) * out.stride + std::size_t(border) * std::size_t(image.channels);
@@ -117,8 +115,7 @@ PixelView flippedVertically(const PixelView &image, TransformScratch &scratch)
     const PixelView out = newStage(scratch, image.width, image.height, image.channels);
     std::uint8_t *to = pixelsOf(scratch);
     for (int y = 0; y < image.height; ++y)
-        std::memcpy(to + std::size_t(y) * out.stride, image.row(image.height - 1 - y),
-                    image.rowBytes());
+        std::memcpy(to + std::size_t(y) * out.stride, image.row(image.height - 1 - y), image.rowBytes());
     return out;
 }
 
@@ -133,8 +130,7 @@ Region randomRegion(const PixelView &image, const TransformOp &op, SampleRandom 
     const double area = double(image.width) * image.height;
     for (int attempt = 0; attempt < 10; ++attempt) {
         const double target = area * random.uniform(op.scaleLow, op.scaleHigh);
-        const double aspect =
-            std::exp(random.uniform(std::log(op.ratioLow), std::log(op.ratioHigh)));
+        const double aspect = std::exp(random.uniform(std::log(op.ratioLow), std::log(op.ratioHigh)));
         const int width = roundHalfEven(std::sqrt(target * aspect));
         const int height = roundHalfEven(std::sqrt(target / aspect));
         if (width <= 0 || width > image.width || height <= 0 || height > image.height)
@@ -156,13 +152,10 @@ Error cropTooLarge(const TransformOp &op, const PixelView &image, const std::str
 {
     return makeError(
         errors::InvalidDataset,
-        QT_TRANSLATE_NOOP(
-            "Error",
-            "The crop of %1 × %1 pixels is larger than the image \"%2\" of %3 × %4 pixels."),
+        QT_TRANSLATE_NOOP("Error", "The crop of %1 × %1 pixels is larger than the image \"%2\" of %3 × %4 pixels."),
         {QString::number(op.size), QString::fromStdString(name), QString::number(image.width),
          QString::number(image.height)},
-        QT_TRANSLATE_NOOP("Error",
-                          "Make the crop smaller, or resize or pad the images before it."));
+        QT_TRANSLATE_NOOP("Error", "Make the crop smaller, or resize or pad the images before it."));
 }
 
 // A picture of one by a hundred thousand pixels would ask for gigabytes.
@@ -170,25 +163,22 @@ constexpr std::int64_t MaxResizedPixels = 178'956'970;
 
 Error resizeTooLarge(const TransformOp &op, const PixelView &image, const std::string &name)
 {
-    return makeError(
-        errors::InvalidDataset,
-        QT_TRANSLATE_NOOP(
-            "Error", "Resizing the shorter edge of the image \"%2\" of %3 × %4 pixels to %1 would "
-                     "give more than 178,956,970 pixels."),
-        {QString::number(op.size), QString::fromStdString(name), QString::number(image.width),
-         QString::number(image.height)},
-        QT_TRANSLATE_NOOP("Error", "Leave this image out, or crop before resizing."));
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error",
+                                       "Resizing the shorter edge of the image \"%2\" of %3 × %4 pixels to %1 would "
+                                       "give more than 178,956,970 pixels."),
+                     {QString::number(op.size), QString::fromStdString(name), QString::number(image.width),
+                      QString::number(image.height)},
+                     QT_TRANSLATE_NOOP("Error", "Leave this image out, or crop before resizing."));
 }
 
-Result<PixelView> cropped(const PixelView &image, const TransformOp &op, SampleRandom &random,
-                          const std::string &name)
+Result<PixelView> cropped(const PixelView &image, const TransformOp &op, SampleRandom &random, const std::string &name)
 {
     const int freeX = image.width - op.size, freeY = image.height - op.size;
     if (freeX < 0 || freeY < 0)
         return cropTooLarge(op, image, name);
     if (op.kind == Kind::CenterCrop)
-        return crop(image, roundHalfEven(freeX / 2.0), roundHalfEven(freeY / 2.0), op.size,
-                    op.size);
+        return crop(image, roundHalfEven(freeX / 2.0), roundHalfEven(freeY / 2.0), op.size, op.size);
     if (freeX == 0 && freeY == 0)
         return image;
     const auto y = int(random.below(std::uint32_t(freeY + 1)));
@@ -200,12 +190,11 @@ PixelView randomResizedCrop(const PixelView &image, const TransformOp &op, Sampl
                             TransformScratch &scratch)
 {
     const Region region = randomRegion(image, op, random);
-    return resized(crop(image, region.x, region.y, region.width, region.height), op.size, op.size,
-                   scratch);
+    return resized(crop(image, region.x, region.y, region.width, region.height), op.size, op.size, scratch);
 }
 
-Result<PixelView> applyOne(const PixelView &image, const TransformOp &op, SampleRandom &random,
-                           const std::string &name, TransformScratch &scratch)
+Result<PixelView> applyOne(const PixelView &image, const TransformOp &op, SampleRandom &random, const std::string &name,
+                           TransformScratch &scratch)
 {
     switch (op.kind) {
     case Kind::Resize: {
@@ -235,8 +224,8 @@ Result<PixelView> applyOne(const PixelView &image, const TransformOp &op, Sample
 
 bool isRandom(const TransformOp &op)
 {
-    return op.kind == Kind::RandomResizedCrop || op.kind == Kind::RandomCrop ||
-           op.kind == Kind::RandomHorizontalFlip || op.kind == Kind::RandomVerticalFlip;
+    return op.kind == Kind::RandomResizedCrop || op.kind == Kind::RandomCrop || op.kind == Kind::RandomHorizontalFlip
+           || op.kind == Kind::RandomVerticalFlip;
 }
 
 TransformList forInference(const TransformList &list)
@@ -251,8 +240,7 @@ std::optional<std::pair<int, int>> fixedOutputSize(const TransformList &list)
 {
     std::optional<std::pair<int, int>> size;
     for (const TransformOp &op : list) {
-        if (op.kind == Kind::CenterCrop || op.kind == Kind::RandomCrop ||
-            op.kind == Kind::RandomResizedCrop)
+        if (op.kind == Kind::CenterCrop || op.kind == Kind::RandomCrop || op.kind == Kind::RandomResizedCrop)
             size = std::pair(op.size, op.size);
         else if (op.kind == Kind::Resize && size)
             size = shorterEdgeSize(size->first, size->second, op.size);
@@ -277,8 +265,7 @@ bool fitsEveryImage(const TransformList &list)
     return true;
 }
 
-Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int height,
-                                       const std::string &name)
+Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int height, const std::string &name)
 {
     PixelView size{nullptr, width, height, 1, 0};
     for (const TransformOp &op : list) {
@@ -301,9 +288,8 @@ Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int
     return std::pair(size.width, size.height);
 }
 
-Result<PixelView> transformView(const PixelView &image, const TransformList &list,
-                                SampleRandom &random, const std::string &name,
-                                TransformScratch &scratch)
+Result<PixelView> transformView(const PixelView &image, const TransformList &list, SampleRandom &random,
+                                const std::string &name, TransformScratch &scratch)
 {
     PixelView current = image;
     for (const TransformOp &op : list) {
@@ -315,13 +301,12 @@ Result<PixelView> transformView(const PixelView &image, const TransformList &lis
     return current;
 }
 
-Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list,
-                                    SampleRandom &random, const std::string &name)
+Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list, SampleRandom &random,
+                                    const std::string &name)
 {
     TransformScratch scratch;
     TW_ASSIGN(view, transformView(viewOf(image), list, random, name, scratch));
-    if (view.data == image.pixels.data() && view.width == image.width &&
-        view.height == image.height)
+    if (view.data == image.pixels.data() && view.width == image.width && view.height == image.height)
         return image;
     return bufferOf(view);
 }

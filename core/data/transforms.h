@@ -51,18 +51,16 @@ std::optional<std::pair<int, int>> fixedOutputSize(const TransformList &list);
 bool fitsEveryImage(const TransformList &list);
 /// Width and height of what comes out of an image of this size. InvalidDatasetError as
 /// applyTransforms().
-Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int height,
-                                       const std::string &name);
+Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int height, const std::string &name);
 
 /// Exact path: Pillow's 8-bit antialiased BILINEAR bit for bit (fixed-point coefficients,
 /// horizontal pass first, each pass rounded). Any size from 1×1 up.
 ImageBuffer resizeExact(const ImageBuffer &image, int width, int height);
 /// Resize to the given size of the region (x, y, w, h) only.
-ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width,
-                             int height);
+ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width, int height);
 /// InvalidDatasetError naming `name` and both sizes when a crop is larger than the image.
-Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list,
-                                    SampleRandom &random, const std::string &name);
+Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list, SampleRandom &random,
+                                    const std::string &name);
 
 /// What one thread keeps between pictures.
 struct TransformScratch
@@ -75,8 +73,7 @@ struct TransformScratch
 };
 /// As applyTransforms() on pixels of 1 or 3 channels, bit-equal for gray pictures. The result
 /// points into `image` or `scratch`.
-Result<PixelView> transformView(const PixelView &image, const TransformList &list,
-                                SampleRandom &random, const std::string &name,
-                                TransformScratch &scratch);
+Result<PixelView> transformView(const PixelView &image, const TransformList &list, SampleRandom &random,
+                                const std::string &name, TransformScratch &scratch);
 
 } // namespace tw

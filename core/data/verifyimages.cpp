@@ -24,8 +24,7 @@ struct VerifyWorker
     std::vector<Finding> findings;
 };
 
-Result<void> verifyOne(const ImageManifest &manifest, std::size_t index, VerifyMode mode,
-                       ReadScratch &scratch)
+Result<void> verifyOne(const ImageManifest &manifest, std::size_t index, VerifyMode mode, ReadScratch &scratch)
 {
     const std::string name = manifest.displayName(index);
     TW_TRY(readPictureFile(name, scratch.file));
@@ -35,8 +34,7 @@ Result<void> verifyOne(const ImageManifest &manifest, std::size_t index, VerifyM
     return {};
 }
 
-void verifyInto(const ImageManifest &manifest, std::size_t index, VerifyMode mode,
-                VerifyWorker &worker)
+void verifyInto(const ImageManifest &manifest, std::size_t index, VerifyMode mode, VerifyWorker &worker)
 {
     try {
         const Result<void> outcome = verifyOne(manifest, index, mode, worker.scratch);
@@ -44,8 +42,7 @@ void verifyInto(const ImageManifest &manifest, std::size_t index, VerifyMode mod
             worker.findings.push_back({std::uint32_t(index), outcome.error()});
     } catch (const std::exception &exception) {
         worker.findings.push_back(
-            {std::uint32_t(index),
-             imageError(manifest.displayName(index), QString::fromLocal8Bit(exception.what()))});
+            {std::uint32_t(index), imageError(manifest.displayName(index), QString::fromLocal8Bit(exception.what()))});
     }
 }
 
@@ -54,16 +51,14 @@ std::vector<Finding> inOrder(std::vector<VerifyWorker> &workers)
     std::vector<Finding> all;
     for (VerifyWorker &worker : workers)
         std::move(worker.findings.begin(), worker.findings.end(), std::back_inserter(all));
-    std::sort(all.begin(), all.end(),
-              [](const Finding &a, const Finding &b) { return a.index < b.index; });
+    std::sort(all.begin(), all.end(), [](const Finding &a, const Finding &b) { return a.index < b.index; });
     return all;
 }
 
 // The reason without the name that the report gives beside it.
 std::string reasonOf(const Error &error)
 {
-    return (error.args.isEmpty() ? error.sentence() : error.args.mid(1).join(QLatin1Char(' ')))
-        .toStdString();
+    return (error.args.isEmpty() ? error.sentence() : error.args.mid(1).join(QLatin1Char(' '))).toStdString();
 }
 
 void leaveOut(ScanResult &scan, const std::vector<Finding> &findings)
@@ -82,8 +77,7 @@ void leaveOut(ScanResult &scan, const std::vector<Finding> &findings)
     const std::vector<std::int64_t> after = scan.manifest.counts();
     for (std::size_t c = 0; c < after.size(); ++c)
         if (before[c] > 0 && after[c] == 0)
-            scan.report.warnings.push_back("No image of class \"" + scan.manifest.categories[c] +
-                                           "\" can be read.");
+            scan.report.warnings.push_back("No image of class \"" + scan.manifest.categories[c] + "\" can be read.");
 }
 
 Error unreadable(const Error &cause)
@@ -98,18 +92,16 @@ Result<void> verifyIdx(const ImageManifest &manifest)
 {
     TW_ASSIGN(header, readIdxHeader(manifest.root, 3));
     if (header.sizes[0] < manifest.size())
-        return makeError(errors::InvalidDataset,
-                         QT_TRANSLATE_NOOP("Error", "\"%1\" holds %2 images, %3 were listed."),
-                         {displayPath(manifest.root), QString::number(header.sizes[0]),
-                          QString::number(manifest.size())},
-                         QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
+        return makeError(
+            errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "\"%1\" holds %2 images, %3 were listed."),
+            {displayPath(manifest.root), QString::number(header.sizes[0]), QString::number(manifest.size())},
+            QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
     return {};
 }
 
 } // namespace
 
-Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers,
-                          const StopToken *stop,
+Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
                           const std::function<void(std::int64_t, std::int64_t)> &progress)
 {
     const std::size_t count = scan.manifest.size();
@@ -122,29 +114,22 @@ Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int work
     std::vector<VerifyWorker> states(std::size_t(std::max(workers, 1)));
     const bool whole = parallelFor(
         count, workers, stop,
-        [&](std::size_t index, std::size_t worker) {
-            verifyInto(scan.manifest, index, mode, states[worker]);
-        },
+        [&](std::size_t index, std::size_t worker) { verifyInto(scan.manifest, index, mode, states[worker]); },
         progress);
     if (!whole)
-        return makeError(errors::Canceled,
-                         QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
+        return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
     const std::vector<Finding> findings = inOrder(states);
     for (const Finding &finding : findings)
-        scan.report.unreadable.push_back(
-            {std::string(scan.manifest.path(finding.index)), reasonOf(finding.error)});
+        scan.report.unreadable.push_back({std::string(scan.manifest.path(finding.index)), reasonOf(finding.error)});
     if (findings.empty())
         return {};
     if (!skip)
         return unreadable(findings.front().error);
     if (findings.size() == count)
-        return makeError(
-            errors::InvalidDataset,
-            QT_TRANSLATE_NOOP("Error",
-                              "None of the %1 images in \"%2\" can be read. The first: %3"),
-            {QString::number(count), displayPath(scan.manifest.root),
-             findings.front().error.sentence()},
-            QT_TRANSLATE_NOOP("Error", "Choose a folder with pictures that can be read."));
+        return makeError(errors::InvalidDataset,
+                         QT_TRANSLATE_NOOP("Error", "None of the %1 images in \"%2\" can be read. The first: %3"),
+                         {QString::number(count), displayPath(scan.manifest.root), findings.front().error.sentence()},
+                         QT_TRANSLATE_NOOP("Error", "Choose a folder with pictures that can be read."));
     leaveOut(scan, findings);
     return {};
 }

@@ -113,11 +113,10 @@ Error Database::failure(const QSqlError &error) const
                          {displayPath(m_file)},
                          QT_TRANSLATE_NOOP("Error", "Close the program that holds it, or choose another workspace."));
     if (code == sqliteReadOnly)
-        return makeError(errors::InvalidWorkspace,
-                         QT_TRANSLATE_NOOP("Error", "The workspace store %1 is read-only."), {displayPath(m_file)},
+        return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "The workspace store %1 is read-only."),
+                         {displayPath(m_file)},
                          QT_TRANSLATE_NOOP("Error", "Make its folder writable, or choose another workspace."));
-    return makeError(errors::InvalidWorkspace,
-                     QT_TRANSLATE_NOOP("Error", "The workspace store %1 cannot be used: %2"),
+    return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "The workspace store %1 cannot be used: %2"),
                      {displayPath(m_file), error.databaseText().isEmpty() ? error.text() : error.databaseText()},
                      QT_TRANSLATE_NOOP("Error", "Choose another workspace, or move this file away to begin anew."));
 }
@@ -207,10 +206,11 @@ Result<void> Database::migrate(QSqlDatabase &connection) const
 {
     TW_ASSIGN(found, version(connection));
     if (found > schemaVersion)
-        return makeError(errors::InvalidWorkspace,
-                         QT_TRANSLATE_NOOP("Error", "The workspace store %1 has version %2; this program knows versions up to %3."),
-                         {displayPath(m_file), QString::number(found), QString::number(schemaVersion)},
-                         QT_TRANSLATE_NOOP("Error", "Open it with a newer program, or choose another workspace."));
+        return makeError(
+            errors::InvalidWorkspace,
+            QT_TRANSLATE_NOOP("Error", "The workspace store %1 has version %2; this program knows versions up to %3."),
+            {displayPath(m_file), QString::number(found), QString::number(schemaVersion)},
+            QT_TRANSLATE_NOOP("Error", "Open it with a newer program, or choose another workspace."));
     for (int step = found; step < schemaVersion; ++step)
         for (const QString &sql : migrations()[step])
             TW_TRY(run(connection, sql));

@@ -14,15 +14,46 @@
 
 namespace tw {
 
-struct JobStateEvent { JobState state; };
-struct NodeStateEvent { QString node; NodeState state; QString stopped; };
-struct ProgressEvent { QString node; double fraction; QString text; };
-struct LogEvent { QString node; int rank; LogLevel level; QString line; bool driver; };
-struct MetricEvent { MetricPoint point; };
-struct ErrorEvent { Error error; };
-struct ResultEvent { QString node; QString key; QJsonValue value; };
-using JobEventBody = std::variant<JobStateEvent, NodeStateEvent, ProgressEvent, LogEvent,
-                                  MetricEvent, ErrorEvent, ResultEvent>;
+struct JobStateEvent
+{
+    JobState state;
+};
+struct NodeStateEvent
+{
+    QString node;
+    NodeState state;
+    QString stopped;
+};
+struct ProgressEvent
+{
+    QString node;
+    double fraction;
+    QString text;
+};
+struct LogEvent
+{
+    QString node;
+    int rank;
+    LogLevel level;
+    QString line;
+    bool driver;
+};
+struct MetricEvent
+{
+    MetricPoint point;
+};
+struct ErrorEvent
+{
+    Error error;
+};
+struct ResultEvent
+{
+    QString node;
+    QString key;
+    QJsonValue value;
+};
+using JobEventBody =
+    std::variant<JobStateEvent, NodeStateEvent, ProgressEvent, LogEvent, MetricEvent, ErrorEvent, ResultEvent>;
 
 struct JobEvent
 {

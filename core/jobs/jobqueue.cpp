@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/jobs/jobqueue.h"
 
-#include "core/jobs/database.h"
 #include "core/base/files.h"
 #include "core/base/ids.h"
+#include "core/jobs/database.h"
 #include "core/jobs/eventbuffer.h"
 #include "core/jobs/jobrunner.h"
 #include "core/jobs/workspace.h"
@@ -32,8 +32,8 @@ QMap<QString, QStringList> drawSeeds(Pipeline *pipeline, const ComponentRegistry
         if (!component)
             continue;
         for (const ParameterSpec &spec : component->schema.specs()) {
-            const bool isSeed = spec.kind == ParameterKind::Int && spec.automatic
-                                && (spec.id == u"seed" || spec.id.endsWith(u"_seed"));
+            const bool isSeed =
+                spec.kind == ParameterKind::Int && spec.automatic && (spec.id == u"seed" || spec.id.endsWith(u"_seed"));
             if (!isSeed || component->schema.effective(node.parameters).value(spec.id).isValid())
                 continue;
             constexpr qlonglong most = std::numeric_limits<qint32>::max();

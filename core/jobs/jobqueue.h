@@ -15,12 +15,12 @@ class Workspace;
 
 struct JobRequest
 {
-    Pipeline pipeline;                          ///< already validated
-    QStringList upTo;                           ///< empty: everything
+    Pipeline pipeline; ///< already validated
+    QStringList upTo;  ///< empty: everything
     QString experiment, name, description;
     QMap<QString, QString> tags;
-    QMap<QString, fs::path> exports;            ///< "node.port" → folder to copy the output to
-    bool force = false;                         ///< do not reuse earlier nodes
+    QMap<QString, fs::path> exports; ///< "node.port" → folder to copy the output to
+    bool force = false;              ///< do not reuse earlier nodes
 };
 
 /// Runs jobs one after another on its own QThread. Lives on the thread that made it (the GUI's or

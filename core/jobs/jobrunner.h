@@ -21,8 +21,8 @@ struct JobTask
     JobRecord record;
     std::shared_ptr<const Plan> plan;
     QMap<QString, fs::path> exports;
-    QMap<QString, QStringList> notes;   ///< node → lines for its log (drawn seeds)
-    QByteArray pipelineFile;            ///< every effective value
+    QMap<QString, QStringList> notes; ///< node → lines for its log (drawn seeds)
+    QByteArray pipelineFile;          ///< every effective value
     bool force = false;
     RunLock lock;
 };
@@ -83,12 +83,12 @@ private:
     QSet<QString> m_unstored;                                  ///< nodes that the store has not taken yet
     int m_storeTries = 6;                                      ///< of the end, 5 s each
 
-    mutable std::mutex m_mutex;          ///< guards what follows
-    StopToken m_stop;                    ///< of the job; nodes have their own
-    StopToken *m_nodeStop = nullptr;     ///< of the node that runs
+    mutable std::mutex m_mutex;      ///< guards what follows
+    StopToken m_stop;                ///< of the job; nodes have their own
+    StopToken *m_nodeStop = nullptr; ///< of the node that runs
     QString m_runningNode;
     bool m_nodeTrains = false;
-    bool m_runsNodes = false;            ///< past Preparing
+    bool m_runsNodes = false; ///< past Preparing
     bool m_interrupted = false;
     bool m_closing = false;
 };

@@ -16,10 +16,14 @@ namespace {
 const char *levelName(LogLevel level)
 {
     switch (level) {
-    case LogLevel::Debug: return "DEBUG";
-    case LogLevel::Info: return "INFO";
-    case LogLevel::Warning: return "WARNING";
-    case LogLevel::Error: break;
+    case LogLevel::Debug:
+        return "DEBUG";
+    case LogLevel::Info:
+        return "INFO";
+    case LogLevel::Warning:
+        return "WARNING";
+    case LogLevel::Error:
+        break;
     }
     return "ERROR";
 }
@@ -70,8 +74,8 @@ Result<void> NodeFiles::append(AppendFile &file, const QByteArray &bytes)
 
 Result<void> NodeFiles::log(LogLevel level, const QString &line)
 {
-    const QByteArray prefix = QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toUtf8() + ' '
-                              + levelName(level) + ' ';
+    const QByteArray prefix =
+        QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toUtf8() + ' ' + levelName(level) + ' ';
     QByteArray bytes;
     const QList<QByteArray> parts = line.toUtf8().split('\n');
     for (const QByteArray &part : parts)

@@ -63,9 +63,11 @@ std::optional<Error> errorFromText(const QString &text)
 
 QVariantList nodeValues(const NodeRecord &node)
 {
-    return {notNull(node.component), nodeStateId(node.state), node.startedMs, node.finishedMs,
-            notNull(node.stopped), notNull(node.reusedFrom), notNull(node.key),
-            jsonText(QJsonArray::fromStringList(node.outputs)), jsonText(node.results), errorValue(node.error)};
+    return {notNull(node.component), nodeStateId(node.state),
+            node.startedMs,          node.finishedMs,
+            notNull(node.stopped),   notNull(node.reusedFrom),
+            notNull(node.key),       jsonText(QJsonArray::fromStringList(node.outputs)),
+            jsonText(node.results),  errorValue(node.error)};
 }
 
 NodeRecord nodeFromRow(const QSqlQuery &row)
@@ -90,8 +92,8 @@ NodeRecord nodeFromRow(const QSqlQuery &row)
 
 QVariantList jobValues(const JobRecord &job)
 {
-    return {job.id, notNull(job.experiment), notNull(job.name), notNull(job.description), jobStateId(job.state),
-            job.createdMs, job.startedMs, job.finishedMs, errorValue(job.error)};
+    return {job.id,        notNull(job.experiment), notNull(job.name), notNull(job.description), jobStateId(job.state),
+            job.createdMs, job.startedMs,           job.finishedMs,    errorValue(job.error)};
 }
 
 JobRecord jobFromRow(const QSqlQuery &row)
@@ -127,10 +129,14 @@ int numberKind(double value)
 double numberFromRow(const QVariant &value, int kind)
 {
     switch (kind) {
-    case kindNan: return std::numeric_limits<double>::quiet_NaN();
-    case kindInfinity: return std::numeric_limits<double>::infinity();
-    case kindMinusInfinity: return -std::numeric_limits<double>::infinity();
-    default: return value.toDouble();
+    case kindNan:
+        return std::numeric_limits<double>::quiet_NaN();
+    case kindInfinity:
+        return std::numeric_limits<double>::infinity();
+    case kindMinusInfinity:
+        return -std::numeric_limits<double>::infinity();
+    default:
+        return value.toDouble();
     }
 }
 

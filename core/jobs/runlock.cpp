@@ -27,8 +27,8 @@ Result<RunLock> RunLock::acquire(const fs::path &file)
             return writeError(file, errno);
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
-    return makeError(errors::InvalidWorkspace,
-                     QT_TRANSLATE_NOOP("Error", "Another program holds the lock %1."), {displayPath(file)},
+    return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "Another program holds the lock %1."),
+                     {displayPath(file)},
                      QT_TRANSLATE_NOOP("Error", "Wait until the job has ended there, or cancel it there."));
 }
 

@@ -326,8 +326,8 @@ Result<void> Workspace::deleteJob(const QString &id)
     if (fs::exists(folder, fault)) {
         auto taken = RunLock::acquire(lockFile(id));
         if (!taken.ok() && taken.error().name == QLatin1String(errors::InvalidWorkspace))
-            return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "The job %1 is still running."),
-                             {id}, QT_TRANSLATE_NOOP("Error", "Cancel it first."));
+            return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "The job %1 is still running."), {id},
+                             QT_TRANSLATE_NOOP("Error", "Cancel it first."));
         if (!taken.ok())
             return taken.error();
         lock = std::move(*taken);

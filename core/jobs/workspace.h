@@ -22,13 +22,13 @@ struct NodeRecord
     QString id;
     QString component;
     NodeState state = NodeState::NotStarted;
-    qint64 startedMs = 0;        ///< UTC milliseconds, 0: not yet
+    qint64 startedMs = 0; ///< UTC milliseconds, 0: not yet
     qint64 finishedMs = 0;
-    QString stopped;             ///< "user", "patience", … when it ended early
-    QString reusedFrom;          ///< job id
-    QString key;                 ///< node key, hex
-    QStringList outputs;         ///< ports whose folders were written, in the component's order
-    QJsonObject results;         ///< RunContext::result()
+    QString stopped;     ///< "user", "patience", … when it ended early
+    QString reusedFrom;  ///< job id
+    QString key;         ///< node key, hex
+    QStringList outputs; ///< ports whose folders were written, in the component's order
+    QJsonObject results; ///< RunContext::result()
     std::optional<Error> error;
 };
 
@@ -40,14 +40,14 @@ struct JobRecord
     JobState state = JobState::NotStarted;
     qint64 createdMs = 0, startedMs = 0, finishedMs = 0;
     std::optional<Error> error;
-    QList<NodeRecord> nodes;     ///< plan order
+    QList<NodeRecord> nodes; ///< plan order
 };
 
 struct SeriesSummary
 {
     QString node, series;
     int rank = 0;
-    double last = 0, best = 0;   ///< best: highest for *_top1/_top5, lowest for *_loss, else last
+    double last = 0, best = 0; ///< best: highest for *_top1/_top5, lowest for *_loss, else last
     qint64 lastStep = 0, bestStep = 0;
 };
 

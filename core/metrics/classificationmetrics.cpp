@@ -16,8 +16,7 @@ std::optional<double> ratio(qint64 part, qint64 whole)
 }
 
 /// Mean over the classes whose figure is defined.
-std::optional<double> mean(const std::vector<ClassFigures> &classes,
-                           std::optional<double> ClassFigures::*figure)
+std::optional<double> mean(const std::vector<ClassFigures> &classes, std::optional<double> ClassFigures::*figure)
 {
     double sum = 0;
     qint64 defined = 0;
@@ -40,8 +39,7 @@ ClassificationCounter::ClassificationCounter(std::size_t classes)
 }
 
 void ClassificationCounter::add(std::size_t trueClass, std::size_t predictedClass,
-                                std::optional<std::size_t> rankOfTrue,
-                                std::optional<double> probabilityOfTrue)
+                                std::optional<std::size_t> rankOfTrue, std::optional<double> probabilityOfTrue)
 {
     ++m_confusion[trueClass][predictedClass];
     ++m_total;

@@ -28,7 +28,7 @@ struct ClassificationFigures
     std::optional<double> accuracy, microPrecision, microRecall, microF1;
     std::optional<double> macroPrecision, macroRecall, macroF1;
     std::optional<double> top5Accuracy; ///< top min(5, classes); nothing when a rank is not known
-    std::optional<double> logLoss; ///< natural logarithm; nothing when a probability is not known
+    std::optional<double> logLoss;      ///< natural logarithm; nothing when a probability is not known
     std::vector<ClassFigures> classes;
     std::vector<std::vector<qint64>> confusion; ///< rows are the true class
 };
@@ -42,8 +42,8 @@ public:
 
     explicit ClassificationCounter(std::size_t classes);
     /// `rankOfTrue` from 0 (0: most probable). Class numbers lie in [0, classes).
-    void add(std::size_t trueClass, std::size_t predictedClass,
-             std::optional<std::size_t> rankOfTrue, std::optional<double> probabilityOfTrue);
+    void add(std::size_t trueClass, std::size_t predictedClass, std::optional<std::size_t> rankOfTrue,
+             std::optional<double> probabilityOfTrue);
     ClassificationFigures figures() const;
 
 private:

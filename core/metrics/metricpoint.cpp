@@ -20,10 +20,7 @@ namespace {
 class LineScanner
 {
 public:
-    explicit LineScanner(const QByteArray &line)
-        : m_rest(line.constData(), static_cast<size_t>(line.size()))
-    {
-    }
+    explicit LineScanner(const QByteArray &line) : m_rest(line.constData(), static_cast<size_t>(line.size())) {}
 
     bool take(std::string_view text)
     {
@@ -80,14 +77,11 @@ std::optional<MetricPoint> scanLine(const QByteArray &line)
 {
     LineScanner scan(line);
     MetricPoint point;
-    const bool complete = scan.take("{\"node\":") && scan.plainString(&point.node)
-                          && scan.take(",\"series\":") && scan.plainString(&point.series)
-                          && scan.take(",\"step\":") && scan.number(&point.step)
-                          && scan.take(",\"epoch\":") && scan.real(&point.epoch)
-                          && scan.take(",\"seconds\":") && scan.real(&point.seconds)
-                          && scan.take(",\"rank\":") && scan.number(&point.rank)
-                          && scan.take(",\"value\":") && scan.real(&point.value) && scan.take("}")
-                          && scan.atEnd();
+    const bool complete = scan.take("{\"node\":") && scan.plainString(&point.node) && scan.take(",\"series\":")
+                          && scan.plainString(&point.series) && scan.take(",\"step\":") && scan.number(&point.step)
+                          && scan.take(",\"epoch\":") && scan.real(&point.epoch) && scan.take(",\"seconds\":")
+                          && scan.real(&point.seconds) && scan.take(",\"rank\":") && scan.number(&point.rank)
+                          && scan.take(",\"value\":") && scan.real(&point.value) && scan.take("}") && scan.atEnd();
     if (!complete)
         return std::nullopt;
     return point;

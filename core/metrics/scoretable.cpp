@@ -38,8 +38,7 @@ std::vector<Column> columnsOf(const ScoreLayout &layout)
         columns.push_back({"category", "text", "category"});
     for (int i = 1; i <= layout.topK; ++i) {
         columns.push_back({"Top " + std::to_string(i) + " Label", "text", "top_label"});
-        columns.push_back(
-            {"Top " + std::to_string(i) + " Probability", "number", "top_probability"});
+        columns.push_back({"Top " + std::to_string(i) + " Probability", "number", "top_probability"});
     }
     for (const std::string &name : layout.classes)
         if (layout.topK == 0)
@@ -78,8 +77,7 @@ double comparable(double probability)
 
 Error notScored(const fs::path &file, const QString &reason)
 {
-    return makeError(errors::NotScoredDataset,
-                     QT_TRANSLATE_NOOP("Error", "'%1' is not a table of scored images: %2."),
+    return makeError(errors::NotScoredDataset, QT_TRANSLATE_NOOP("Error", "'%1' is not a table of scored images: %2."),
                      {displayPath(file), reason},
                      QT_TRANSLATE_NOOP("Error", "Connect the output of Score Image Model."));
 }
@@ -168,8 +166,7 @@ qint64 ScoreTableWriter::rows() const
     return d->rows;
 }
 
-Result<std::unique_ptr<ScoreTableWriter>> ScoreTableWriter::create(const fs::path &folder,
-                                                                   const ScoreLayout &layout)
+Result<std::unique_ptr<ScoreTableWriter>> ScoreTableWriter::create(const fs::path &folder, const ScoreLayout &layout)
 {
     std::unique_ptr<ScoreTableWriter> writer(new ScoreTableWriter);
     Private &p = *writer->d;
@@ -192,17 +189,15 @@ Result<std::unique_ptr<ScoreTableWriter>> ScoreTableWriter::create(const fs::pat
 }
 
 Result<void> ScoreTableWriter::add(std::string_view path, std::string_view category,
-                                   std::span<const double> probabilities,
-                                   std::span<const float> logits)
+                                   std::span<const double> probabilities, std::span<const float> logits)
 {
     std::string line = csvField(path);
-    const std::vector<int> top =
-        rankedClasses(probabilities, std::size_t(std::max(1, d->layout.topK)));
+    const std::vector<int> top = rankedClasses(probabilities, std::size_t(std::max(1, d->layout.topK)));
     if (d->layout.labelled)
         line += ',' + csvField(category);
     for (std::size_t i = 0; i < std::size_t(d->layout.topK); ++i)
-        line += ',' + csvField(d->layout.classes[std::size_t(top[i])]) + ',' +
-                numberField(probabilities[std::size_t(top[i])]);
+        line += ',' + csvField(d->layout.classes[std::size_t(top[i])]) + ','
+                + numberField(probabilities[std::size_t(top[i])]);
     for (const double value : probabilities)
         if (d->layout.topK == 0)
             line += ',' + numberField(value);
@@ -237,8 +232,8 @@ Result<void> ScoreTableWriter::finish()
                                                {"columns", jsonCompact(columns)},
                                                {"classes", jsonCompact(classes)},
                                                {"top_k", QByteArray::number(d->layout.topK)},
-                                               {"rows", QByteArray::number(d->rows)}}) +
-                                   '\n');
+                                               {"rows", QByteArray::number(d->rows)}})
+                                   + '\n');
 }
 
 struct ScoreTableReader::Private
@@ -276,11 +271,11 @@ Result<void> ScoreTableReader::Private::readDescription(const fs::path &folder)
 {
     const fs::path description = folder / "table.json";
     TW_ASSIGN(json, readJsonObject(description, errors::NotScoredDataset));
-    if (json.value(QLatin1String("format")).toString() != QLatin1String(tableFormat) ||
-        json.value(QLatin1String("version")).toInt() != tableVersion)
-        return notScored(description, QStringLiteral("format and version are not '%1' %2")
-                                          .arg(QLatin1String(tableFormat))
-                                          .arg(tableVersion));
+    if (json.value(QLatin1String("format")).toString() != QLatin1String(tableFormat)
+        || json.value(QLatin1String("version")).toInt() != tableVersion)
+        return notScored(
+            description,
+            QStringLiteral("format and version are not '%1' %2").arg(QLatin1String(tableFormat)).arg(tableVersion));
     for (const QJsonValue &name : json.value(QLatin1String("classes")).toArray())
         if (layout.classes.emplace_back(pathFromJson(name).native()).empty())
             return notScored(description, QStringLiteral("a class has no name"));
@@ -307,8 +302,7 @@ Result<void> ScoreTableReader::Private::readHeader()
     columnCount = columns.size();
     for (std::size_t i = 0; i < columns.size(); ++i)
         if (i >= fields.size() || fields[i] != columns[i].name)
-            return notScored(
-                file, QStringLiteral("the column '%1' is missing").arg(textOf(columns[i].name)));
+            return notScored(file, QStringLiteral("the column '%1' is missing").arg(textOf(columns[i].name)));
     return {};
 }
 
@@ -331,8 +325,7 @@ Result<double> ScoreTableReader::Private::number(const std::string &field) const
     if (field == "NaN")
         return std::numeric_limits<double>::quiet_NaN();
     bool ok = false;
-    const double value =
-        QByteArray::fromRawData(field.data(), qsizetype(field.size())).toDouble(&ok);
+    const double value = QByteArray::fromRawData(field.data(), qsizetype(field.size())).toDouble(&ok);
     if (!ok)
         return badRow(QStringLiteral("has '%1' where a number belongs").arg(textOf(field)));
     return value;
@@ -365,14 +358,12 @@ Result<bool> ScoreTableReader::next(ScoredRow &out)
 {
     if (!readCsvRecord(d->in, d->fields)) {
         if (d->row != d->rows)
-            return notScored(d->file,
-                             QStringLiteral("it has %1 of %2 rows").arg(d->row).arg(d->rows));
+            return notScored(d->file, QStringLiteral("it has %1 of %2 rows").arg(d->row).arg(d->rows));
         return false;
     }
     ++d->row;
     if (d->fields.size() != d->columnCount)
-        return d->badRow(
-            QStringLiteral("has %1 of %2 columns").arg(d->fields.size()).arg(d->columnCount));
+        return d->badRow(QStringLiteral("has %1 of %2 columns").arg(d->fields.size()).arg(d->columnCount));
     const std::size_t first = d->layout.labelled ? 2 : 1;
     out.path = d->fields[0];
     out.category = d->layout.labelled ? d->fields[1] : std::string();

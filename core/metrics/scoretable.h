@@ -38,12 +38,11 @@ class ScoreTableWriter
 {
 public:
     /// FailedToWriteOutputsError.
-    static Result<std::unique_ptr<ScoreTableWriter>> create(const fs::path &folder,
-                                                            const ScoreLayout &layout);
+    static Result<std::unique_ptr<ScoreTableWriter>> create(const fs::path &folder, const ScoreLayout &layout);
     ~ScoreTableWriter();
     /// `probabilities` and `logits` hold one number per class.
-    Result<void> add(std::string_view path, std::string_view category,
-                     std::span<const double> probabilities, std::span<const float> logits);
+    Result<void> add(std::string_view path, std::string_view category, std::span<const double> probabilities,
+                     std::span<const float> logits);
     Result<void> finish();
     qint64 rows() const;
 

@@ -12,7 +12,8 @@ namespace tw {
 
 static Error openError(const fs::path &file, int systemErrno)
 {
-    return makeError(errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "The weights file %1 cannot be read: %2."),
+    return makeError(errors::InvalidModelDirectory,
+                     QT_TRANSLATE_NOOP("Error", "The weights file %1 cannot be read: %2."),
                      {displayPath(file), QString::fromLocal8Bit(std::strerror(systemErrno))},
                      QT_TRANSLATE_NOOP("Error", "Check that the file exists and that you may read it."));
 }

@@ -46,10 +46,11 @@ Result<void> copyMetrics(const fs::path &from, const fs::path &folder)
 
 Error hashDiffers(const fs::path &file)
 {
-    return makeError(errors::InvalidModelDirectory,
-                     QT_TRANSLATE_NOOP("Error", "%1 is not the file that model.json was written for: its SHA-256 differs."),
-                     {displayPath(file)},
-                     QT_TRANSLATE_NOOP("Error", "The file was changed or damaged; copy the whole model directory again."));
+    return makeError(
+        errors::InvalidModelDirectory,
+        QT_TRANSLATE_NOOP("Error", "%1 is not the file that model.json was written for: its SHA-256 differs."),
+        {displayPath(file)},
+        QT_TRANSLATE_NOOP("Error", "The file was changed or damaged; copy the whole model directory again."));
 }
 
 } // namespace
@@ -79,8 +80,8 @@ Result<StateDict> readModelWeights(const fs::path &folder)
     const fs::path file = folder / (mapped ? "weights.safetensors" : "weights.pth");
     if (!fs::exists(file))
         return makeError(errors::InvalidModelDirectory,
-                         QT_TRANSLATE_NOOP("Error", "%1 holds neither weights.safetensors nor weights.pth."), {displayPath(folder)},
-                         QT_TRANSLATE_NOOP("Error", "Copy the whole model directory again."));
+                         QT_TRANSLATE_NOOP("Error", "%1 holds neither weights.safetensors nor weights.pth."),
+                         {displayPath(folder)}, QT_TRANSLATE_NOOP("Error", "Copy the whole model directory again."));
     const QByteArray &expected = mapped ? hashes.safetensors : hashes.pth;
     if (!expected.isEmpty()) {
         TW_ASSIGN(found, sha256OfFile(file, errors::InvalidModelDirectory));

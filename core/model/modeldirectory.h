@@ -26,7 +26,7 @@ struct ModelConfig
 struct UntrainedModel
 {
     ModelConfig config;
-    fs::path weightsFile;       ///< empty: none
+    fs::path weightsFile; ///< empty: none
     QByteArray weightsSha256;
     Result<void> write(const fs::path &folder) const;
     static Result<UntrainedModel> read(const fs::path &folder);
@@ -38,17 +38,17 @@ struct ModelInfo
     ModelConfig config;
     std::vector<std::string> classes;
     int channels = 3, height = 224, width = 224;
-    TransformList transforms;   ///< the inference list that Score runs
+    TransformList transforms; ///< the inference list that Score runs
     Normalization normalization;
-    QJsonObject training;       ///< figures of the run: epochs, best_val_top1, …
+    QJsonObject training; ///< figures of the run: epochs, best_val_top1, …
     QJsonObject provenance;
 };
 
 /// Files copied or written beside the weights.
 struct ModelDirectoryExtras
 {
-    fs::path metricsFile;       ///< metrics.jsonl of the node
-    QByteArray pipeline;        ///< pipeline.json
+    fs::path metricsFile; ///< metrics.jsonl of the node
+    QByteArray pipeline;  ///< pipeline.json
 };
 
 /// Writes model.json, weights.pth, weights.safetensors, labels.txt, score.py, metrics.jsonl and

@@ -71,9 +71,9 @@ QByteArray classesJson(const std::vector<std::string> &classes)
 
 Error badKey(const fs::path &folder, const QString &key, const QJsonValue &value, const QString &wanted)
 {
-    const QString text = value.isUndefined() ? QStringLiteral("missing") : QString::fromUtf8(jsonCompact(value)).left(80);
-    return makeError(errors::InvalidModelDirectory,
-                     QT_TRANSLATE_NOOP("Error", "%1: \"%2\" is %3; it must be %4."),
+    const QString text =
+        value.isUndefined() ? QStringLiteral("missing") : QString::fromUtf8(jsonCompact(value)).left(80);
+    return makeError(errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "%1: \"%2\" is %3; it must be %4."),
                      {displayPath(folder / "model.json"), key, text, wanted},
                      QT_TRANSLATE_NOOP("Error", "Export the model again, or correct that line of model.json."));
 }
@@ -93,10 +93,11 @@ Result<void> checkHead(const fs::path &folder, const QJsonObject &json)
         return badKey(folder, QStringLiteral("format"), json.value(u"format"), QStringLiteral("\"trainwright-model\""));
     const QJsonValue version = json.value(u"version");
     if (version.toInt() > modelVersion)
-        return makeError(errors::InvalidModelDirectory,
-                         QT_TRANSLATE_NOOP("Error", "%1 has version %2; this program reads version %3."),
-                         {displayPath(folder / "model.json"), QString::number(version.toInt()), QString::number(modelVersion)},
-                         QT_TRANSLATE_NOOP("Error", "Use a newer version of the program."));
+        return makeError(
+            errors::InvalidModelDirectory,
+            QT_TRANSLATE_NOOP("Error", "%1 has version %2; this program reads version %3."),
+            {displayPath(folder / "model.json"), QString::number(version.toInt()), QString::number(modelVersion)},
+            QT_TRANSLATE_NOOP("Error", "Use a newer version of the program."));
     if (version.toInt() != modelVersion)
         return badKey(folder, QStringLiteral("version"), version, QString::number(modelVersion));
     return {};
@@ -110,7 +111,8 @@ Result<std::vector<std::string>> readClasses(const fs::path &folder, const QJson
     for (const QJsonValue &item : value.toArray()) {
         const QByteArray name = bytesFromPath(pathFromJson(item));
         if (name.isEmpty() || seen.contains(name))
-            return badKey(folder, QStringLiteral("classes"), item, QStringLiteral("a name that stands in the list once"));
+            return badKey(folder, QStringLiteral("classes"), item,
+                          QStringLiteral("a name that stands in the list once"));
         seen.insert(name);
         classes.push_back(name.toStdString());
     }
@@ -119,8 +121,8 @@ Result<std::vector<std::string>> readClasses(const fs::path &folder, const QJson
     return classes;
 }
 
-Result<std::array<float, 3>> readFloats(const fs::path &folder, const QJsonObject &input, const QString &key, int channels,
-                                        bool positive)
+Result<std::array<float, 3>> readFloats(const fs::path &folder, const QJsonObject &input, const QString &key,
+                                        int channels, bool positive)
 {
     const QJsonArray list = input.value(key).toArray();
     std::array<float, 3> values{};
@@ -133,7 +135,9 @@ Result<std::array<float, 3>> readFloats(const fs::path &folder, const QJsonObjec
     }
     if (!good)
         return badKey(folder, key, input.value(key),
-                      QStringLiteral("a list of %1 numbers%2").arg(channels).arg(positive ? QStringLiteral(" above 0") : QString()));
+                      QStringLiteral("a list of %1 numbers%2")
+                          .arg(channels)
+                          .arg(positive ? QStringLiteral(" above 0") : QString()));
     return values;
 }
 
@@ -169,17 +173,17 @@ Result<void> readInput(const fs::path &folder, const QJsonObject &json, ModelInf
 
 QByteArray modelJson(const ModelInfo &info, const WeightsHashes &hashes)
 {
-    const QByteArray weights = jsonObjectLine({{"pth", hashOrNull(hashes.pth)}, {"safetensors", hashOrNull(hashes.safetensors)}});
-    const std::pair<const char *, QByteArray> members[] = {
-        {"format", "\"trainwright-model\""},
-        {"version", QByteArray::number(modelVersion)},
-        {"architecture", jsonString(info.config.architecture)},
-        {"arguments", jsonCompact(info.config.arguments)},
-        {"classes", classesJson(info.classes)},
-        {"input", inputJson(info)},
-        {"weights", weights},
-        {"training", jsonCompact(info.training)},
-        {"provenance", jsonCompact(info.provenance)}};
+    const QByteArray weights =
+        jsonObjectLine({{"pth", hashOrNull(hashes.pth)}, {"safetensors", hashOrNull(hashes.safetensors)}});
+    const std::pair<const char *, QByteArray> members[] = {{"format", "\"trainwright-model\""},
+                                                           {"version", QByteArray::number(modelVersion)},
+                                                           {"architecture", jsonString(info.config.architecture)},
+                                                           {"arguments", jsonCompact(info.config.arguments)},
+                                                           {"classes", classesJson(info.classes)},
+                                                           {"input", inputJson(info)},
+                                                           {"weights", weights},
+                                                           {"training", jsonCompact(info.training)},
+                                                           {"provenance", jsonCompact(info.provenance)}};
     QByteArray out = "{\n";
     for (const auto &[key, value] : members)
         out += QByteArray("  \"") + key + "\": " + value.trimmed() + ",\n";

@@ -24,11 +24,12 @@ Error broken(const char *what)
 
 Error foreignObject(const std::string &name)
 {
-    return makeError(errors::InvalidModelDirectory,
-                     QT_TRANSLATE_NOOP("Error", "it holds a Python object of type '%1', and only tensors are read from "
-                                                "a file, because objects can run code"),
-                     {QString::fromStdString(name).left(200)},
-                     QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), \"weights.pth\")."));
+    return makeError(
+        errors::InvalidModelDirectory,
+        QT_TRANSLATE_NOOP("Error", "it holds a Python object of type '%1', and only tensors are read from "
+                                   "a file, because objects can run code"),
+        {QString::fromStdString(name).left(200)},
+        QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), \"weights.pth\")."));
 }
 
 /// Names whose call is understood.
@@ -44,9 +45,9 @@ bool isConstant(const std::string &name)
 {
     static const std::set<std::string> names{
         "torch.FloatStorage", "torch.DoubleStorage", "torch.HalfStorage", "torch.BFloat16Storage", "torch.LongStorage",
-        "torch.IntStorage", "torch.ShortStorage", "torch.CharStorage", "torch.ByteStorage", "torch.BoolStorage",
-        "torch.float32", "torch.float64", "torch.float16", "torch.bfloat16", "torch.int64", "torch.int32", "torch.int16",
-        "torch.int8", "torch.uint8", "torch.bool"};
+        "torch.IntStorage",   "torch.ShortStorage",  "torch.CharStorage", "torch.ByteStorage",     "torch.BoolStorage",
+        "torch.float32",      "torch.float64",       "torch.float16",     "torch.bfloat16",        "torch.int64",
+        "torch.int32",        "torch.int16",         "torch.int8",        "torch.uint8",           "torch.bool"};
     return names.contains(name);
 }
 
@@ -71,20 +72,41 @@ Result<std::uint32_t> PickleMachine::run(std::span<const std::byte> bytes)
 Result<void> PickleMachine::step(unsigned char opcode)
 {
     switch (opcode) {
-    case 0x80: return readProtocol();
-    case 'c': return readGlobal();
-    case 'R': return reduce();
-    case 'b': return build();
-    case 'Q': return persistentId();
+    case 0x80:
+        return readProtocol();
+    case 'c':
+        return readGlobal();
+    case 'R':
+        return reduce();
+    case 'b':
+        return build();
+    case 'Q':
+        return persistentId();
     case '(':
         if (m_marks.size() >= maxMarks)
             return broken("it is nested too deeply");
         m_marks.push_back(m_stack.size());
         return {};
-    case 'X': case 'U': case 'T': return readText(opcode);
-    case 'q': case 'r': case 'h': case 'j': return stepMemo(opcode);
-    case 'N': case 0x88: case 0x89: case 'K': case 'M': case 'J': case 'G': case 0x8a: return stepNumber(opcode);
-    default: return stepCollection(opcode);
+    case 'X':
+    case 'U':
+    case 'T':
+        return readText(opcode);
+    case 'q':
+    case 'r':
+    case 'h':
+    case 'j':
+        return stepMemo(opcode);
+    case 'N':
+    case 0x88:
+    case 0x89:
+    case 'K':
+    case 'M':
+    case 'J':
+    case 'G':
+    case 0x8a:
+        return stepNumber(opcode);
+    default:
+        return stepCollection(opcode);
     }
 }
 
@@ -120,36 +142,44 @@ Result<void> PickleMachine::readLong()
 Result<void> PickleMachine::stepCollection(unsigned char opcode)
 {
     switch (opcode) {
-    case ')': return push(PickleValue(Kind::Tuple));
-    case ']': return push(PickleValue(Kind::List));
-    case '}': return push(PickleValue(Kind::Dict));
+    case ')':
+        return push(PickleValue(Kind::Tuple));
+    case ']':
+        return push(PickleValue(Kind::List));
+    case '}':
+        return push(PickleValue(Kind::Dict));
     case 't': {
         TW_ASSIGN(from, popMark());
         return closeTuple(from);
     }
-    case 0x85: case 0x86: case 0x87: {
+    case 0x85:
+    case 0x86:
+    case 0x87: {
         const std::size_t count = opcode - 0x84u;
         const std::size_t floor = m_marks.empty() ? 0 : m_marks.back();
         if (m_stack.size() < floor + count)
             return broken("its stack is empty");
         return closeTuple(m_stack.size() - count);
     }
-    case 'a': return appendItems(m_stack.empty() ? 0 : m_stack.size() - 1);
+    case 'a':
+        return appendItems(m_stack.empty() ? 0 : m_stack.size() - 1);
     case 'e': {
         TW_ASSIGN(from, popMark());
         return appendItems(from);
     }
-    case 's': return setItems(m_stack.size() < 2 ? 0 : m_stack.size() - 2);
+    case 's':
+        return setItems(m_stack.size() < 2 ? 0 : m_stack.size() - 2);
     case 'u': {
         TW_ASSIGN(from, popMark());
         return setItems(from);
     }
     default:
-        return makeError(errors::InvalidModelDirectory,
-                         QT_TRANSLATE_NOOP("Error", "its list of tensors uses the pickle instruction 0x%1, which state_dict "
-                                                    "files do not need"),
-                         {QString::number(opcode, 16)},
-                         QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), \"weights.pth\")."));
+        return makeError(
+            errors::InvalidModelDirectory,
+            QT_TRANSLATE_NOOP("Error", "its list of tensors uses the pickle instruction 0x%1, which state_dict "
+                                       "files do not need"),
+            {QString::number(opcode, 16)},
+            QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), \"weights.pth\")."));
     }
 }
 
@@ -276,8 +306,8 @@ Result<void> PickleMachine::persistentId()
     TW_ASSIGN(id, pop());
     const std::vector<Id> &items = m_values[id].items;
     const bool shaped = m_values[id].kind == Kind::Tuple && items.size() >= 5 && m_values[items[0]].text == "storage"
-        && m_values[items[1]].kind == Kind::Name && isConstant(m_values[items[1]].text)
-        && m_values[items[2]].kind == Kind::Text && m_values[items[4]].kind == Kind::Int;
+                        && m_values[items[1]].kind == Kind::Name && isConstant(m_values[items[1]].text)
+                        && m_values[items[2]].kind == Kind::Text && m_values[items[4]].kind == Kind::Int;
     if (!shaped)
         return broken("a storage is not described as torch.save does it");
     return push(PickleValue(Kind::Storage, std::vector<Id>(items.begin(), items.begin() + 5)));

@@ -26,7 +26,7 @@ struct PickleValue
     Kind kind = Kind::None;
     std::int64_t integer = 0;
     double real = 0;
-    std::string text;                 ///< Text; Name: "module name"
+    std::string text; ///< Text; Name: "module name"
     std::vector<std::uint32_t> items;
 };
 

@@ -25,10 +25,10 @@ std::optional<ElementType> storageType(const std::string &name)
 {
     static const std::map<std::string, ElementType> types{
         {"torch.FloatStorage", ElementType::F32}, {"torch.DoubleStorage", ElementType::F64},
-        {"torch.HalfStorage", ElementType::F16}, {"torch.BFloat16Storage", ElementType::BF16},
-        {"torch.LongStorage", ElementType::I64}, {"torch.IntStorage", ElementType::I32},
+        {"torch.HalfStorage", ElementType::F16},  {"torch.BFloat16Storage", ElementType::BF16},
+        {"torch.LongStorage", ElementType::I64},  {"torch.IntStorage", ElementType::I32},
         {"torch.ShortStorage", ElementType::I16}, {"torch.CharStorage", ElementType::I8},
-        {"torch.ByteStorage", ElementType::U8}, {"torch.BoolStorage", ElementType::Bool}};
+        {"torch.ByteStorage", ElementType::U8},   {"torch.BoolStorage", ElementType::Bool}};
     const auto found = types.find(name);
     return found == types.end() ? std::nullopt : std::optional(found->second);
 }
@@ -79,9 +79,10 @@ Error PthReader::invalid(const char *text, const QStringList &more, const char *
 
 Error PthReader::badTensor(const std::string &name, const char *what) const
 {
-    return invalid(QT_TRANSLATE_NOOP("Error", "%1 is not a sound weights file: tensor '%2' %3."),
-                   {QString::fromStdString(name), QString::fromLatin1(what)},
-                   QT_TRANSLATE_NOOP("Error", "Save the weights again: torch.save(model.state_dict(), \"weights.pth\")."));
+    return invalid(
+        QT_TRANSLATE_NOOP("Error", "%1 is not a sound weights file: tensor '%2' %3."),
+        {QString::fromStdString(name), QString::fromLatin1(what)},
+        QT_TRANSLATE_NOOP("Error", "Save the weights again: torch.save(model.state_dict(), \"weights.pth\")."));
 }
 
 /// The one folder of the zip that holds data.pkl; its name is free.
@@ -91,14 +92,15 @@ Result<void> PthReader::findRoot()
     for (const std::string &name : m_zip->names()) {
         if (name.ends_with("/constants.pkl"))
             return invalid(QT_TRANSLATE_NOOP("Error", "%1 is a TorchScript archive, not a state_dict."), {},
-                           QT_TRANSLATE_NOOP("Error", "Load it in Python and save only the weights: "
-                                                      "torch.save(torch.jit.load(file).state_dict(), \"weights.pth\")."));
+                           QT_TRANSLATE_NOOP("Error",
+                                             "Load it in Python and save only the weights: "
+                                             "torch.save(torch.jit.load(file).state_dict(), \"weights.pth\")."));
         if (name.ends_with(wanted) && name.find('/') == name.size() - wanted.size() && m_root.empty())
             m_root = name.substr(0, name.size() - wanted.size() + 1);
     }
     if (m_root.empty())
-        return invalid(QT_TRANSLATE_NOOP("Error", "%1 is a zip file without data.pkl, so torch.save did not write it."), {},
-                       QT_TRANSLATE_NOOP("Error", "Choose a file that torch.save(model.state_dict(), …) wrote."));
+        return invalid(QT_TRANSLATE_NOOP("Error", "%1 is a zip file without data.pkl, so torch.save did not write it."),
+                       {}, QT_TRANSLATE_NOOP("Error", "Choose a file that torch.save(model.state_dict(), …) wrote."));
     return {};
 }
 
@@ -172,9 +174,10 @@ Result<PthReader::Id> PthReader::findStateDict(Id root)
             return value.items[i + 1];
         }
     }
-    return invalid(QT_TRANSLATE_NOOP("Error", "%1 holds no state_dict: no dictionary of named tensors, neither itself nor "
-                                              "under 'state_dict', 'model_state_dict' or 'model'."),
-                   {}, QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), \"weights.pth\")."));
+    return invalid(
+        QT_TRANSLATE_NOOP("Error", "%1 holds no state_dict: no dictionary of named tensors, neither itself nor "
+                                   "under 'state_dict', 'model_state_dict' or 'model'."),
+        {}, QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), \"weights.pth\")."));
 }
 
 Result<StateDict> PthReader::collect(Id dict)
@@ -186,8 +189,9 @@ Result<StateDict> PthReader::collect(Id dict)
         const PickleValue &key = m_machine.value(value.items[i]);
         if (key.kind != Kind::Text || key.text.empty())
             return invalid(QT_TRANSLATE_NOOP("Error", "%1 is not a state_dict: one of its keys is not a name."), {},
-                           QT_TRANSLATE_NOOP("Error", "Save the weights with their names: torch.save(model.state_dict(), "
-                                                      "\"weights.pth\")."));
+                           QT_TRANSLATE_NOOP("Error",
+                                             "Save the weights with their names: torch.save(model.state_dict(), "
+                                             "\"weights.pth\")."));
         if (last.insert_or_assign(key.text, value.items[i + 1]).second)
             order.push_back(key.text);
     }
@@ -232,8 +236,12 @@ Result<View> PthReader::view(const std::string &name, const PickleValue &tensor)
         return badTensor(name, "begins before its storage");
     TW_ASSIGN(shape, integers(name, tensor.items[2]));
     TW_ASSIGN(strides, integers(name, tensor.items[3]));
-    View result{m_machine.value(store.items[2]).text, *type, m_machine.value(store.items[4]).integer,
-                offset.integer, std::move(shape), std::move(strides)};
+    View result{m_machine.value(store.items[2]).text,
+                *type,
+                m_machine.value(store.items[4]).integer,
+                offset.integer,
+                std::move(shape),
+                std::move(strides)};
     TW_TRY(checkBounds(name, result));
     return result;
 }

@@ -12,16 +12,26 @@ namespace {
 const char *storageName(ElementType type)
 {
     switch (type) {
-    case ElementType::F32: return "FloatStorage";
-    case ElementType::F64: return "DoubleStorage";
-    case ElementType::F16: return "HalfStorage";
-    case ElementType::BF16: return "BFloat16Storage";
-    case ElementType::I64: return "LongStorage";
-    case ElementType::I32: return "IntStorage";
-    case ElementType::I16: return "ShortStorage";
-    case ElementType::I8: return "CharStorage";
-    case ElementType::U8: return "ByteStorage";
-    case ElementType::Bool: return "BoolStorage";
+    case ElementType::F32:
+        return "FloatStorage";
+    case ElementType::F64:
+        return "DoubleStorage";
+    case ElementType::F16:
+        return "HalfStorage";
+    case ElementType::BF16:
+        return "BFloat16Storage";
+    case ElementType::I64:
+        return "LongStorage";
+    case ElementType::I32:
+        return "IntStorage";
+    case ElementType::I16:
+        return "ShortStorage";
+    case ElementType::I8:
+        return "CharStorage";
+    case ElementType::U8:
+        return "ByteStorage";
+    case ElementType::Bool:
+        return "BoolStorage";
     }
     return "";
 }

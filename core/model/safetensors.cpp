@@ -21,7 +21,8 @@ constexpr std::uint64_t lengthBytes = 8;
 
 Error refused(const fs::path &file, const std::string &what)
 {
-    return makeError(errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "%1 is not a sound safetensors file: %2."),
+    return makeError(errors::InvalidModelDirectory,
+                     QT_TRANSLATE_NOOP("Error", "%1 is not a sound safetensors file: %2."),
                      {displayPath(file), QString::fromStdString(what).left(500)},
                      QT_TRANSLATE_NOOP("Error", "Copy or download the file again, or save it again with safetensors."));
 }
@@ -60,7 +61,8 @@ std::string checkCoverage(const std::vector<SafetensorsEntry> &entries, std::uin
     return at == dataBytes ? std::string() : "bytes after the last tensor belong to none";
 }
 
-TensorBlob blobOf(const SafetensorsEntry &entry, const std::shared_ptr<const MappedFile> &mapping, const std::byte *data)
+TensorBlob blobOf(const SafetensorsEntry &entry, const std::shared_ptr<const MappedFile> &mapping,
+                  const std::byte *data)
 {
     TensorBlob blob;
     blob.name = entry.name;

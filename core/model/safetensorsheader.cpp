@@ -14,9 +14,9 @@ namespace {
 
 std::optional<ElementType> elementType(const std::string &name)
 {
-    for (const ElementType type : {ElementType::F32, ElementType::F64, ElementType::F16, ElementType::BF16,
-                                   ElementType::I64, ElementType::I32, ElementType::I16, ElementType::I8,
-                                   ElementType::U8, ElementType::Bool}) {
+    for (const ElementType type :
+         {ElementType::F32, ElementType::F64, ElementType::F16, ElementType::BF16, ElementType::I64, ElementType::I32,
+          ElementType::I16, ElementType::I8, ElementType::U8, ElementType::Bool}) {
         if (name == elementTypeName(type))
             return type;
     }
@@ -96,7 +96,8 @@ bool SafetensorsHeader::fail(const std::string &what)
 
 void SafetensorsHeader::skipSpace()
 {
-    while (m_at < m_json.size() && (m_json[m_at] == ' ' || m_json[m_at] == '\n' || m_json[m_at] == '\t' || m_json[m_at] == '\r'))
+    while (m_at < m_json.size()
+           && (m_json[m_at] == ' ' || m_json[m_at] == '\n' || m_json[m_at] == '\t' || m_json[m_at] == '\r'))
         ++m_at;
 }
 
@@ -145,8 +146,10 @@ bool SafetensorsHeader::hex4(unsigned &out)
         if (m_at >= m_json.size())
             return false;
         const char c = m_json[m_at];
-        const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-            : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        const int digit = c >= '0' && c <= '9'   ? c - '0'
+                          : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                          : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                                 : -1;
         if (digit < 0)
             return false;
         out = out * 16 + static_cast<unsigned>(digit);

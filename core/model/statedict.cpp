@@ -27,16 +27,26 @@ std::size_t elementBytes(ElementType type)
 const char *elementTypeName(ElementType type)
 {
     switch (type) {
-    case ElementType::F32: return "F32";
-    case ElementType::F64: return "F64";
-    case ElementType::F16: return "F16";
-    case ElementType::BF16: return "BF16";
-    case ElementType::I64: return "I64";
-    case ElementType::I32: return "I32";
-    case ElementType::I16: return "I16";
-    case ElementType::I8: return "I8";
-    case ElementType::U8: return "U8";
-    case ElementType::Bool: return "BOOL";
+    case ElementType::F32:
+        return "F32";
+    case ElementType::F64:
+        return "F64";
+    case ElementType::F16:
+        return "F16";
+    case ElementType::BF16:
+        return "BF16";
+    case ElementType::I64:
+        return "I64";
+    case ElementType::I32:
+        return "I32";
+    case ElementType::I16:
+        return "I16";
+    case ElementType::I8:
+        return "I8";
+    case ElementType::U8:
+        return "U8";
+    case ElementType::Bool:
+        return "BOOL";
     }
     return "";
 }

@@ -23,7 +23,8 @@ Result<void> UntrainedModel::write(const fs::path &folder) const
     QByteArray weights = "null";
     if (!weightsFile.empty())
         weights = jsonObjectLine({{"path", jsonCompact(pathToJson(weightsFile))},
-                                  {"sha256", jsonString(QString::fromLatin1(weightsSha256))}}).trimmed();
+                                  {"sha256", jsonString(QString::fromLatin1(weightsSha256))}})
+                      .trimmed();
     const QByteArray json = jsonObjectLine({{"format", "\"trainwright-untrained-model\""},
                                             {"version", QByteArray::number(untrainedVersion)},
                                             {"architecture", jsonString(config.architecture)},

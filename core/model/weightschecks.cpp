@@ -25,11 +25,16 @@ template <typename Bits> bool allFinite(const TensorBlob &blob, Bits exponentMas
 bool isFinite(const TensorBlob &blob)
 {
     switch (blob.type) {
-    case ElementType::F32: return allFinite<std::uint32_t>(blob, 0x7F800000u);
-    case ElementType::F64: return allFinite<std::uint64_t>(blob, 0x7FF0000000000000u);
-    case ElementType::F16: return allFinite<std::uint16_t>(blob, 0x7C00u);
-    case ElementType::BF16: return allFinite<std::uint16_t>(blob, 0x7F80u);
-    default: return true;
+    case ElementType::F32:
+        return allFinite<std::uint32_t>(blob, 0x7F800000u);
+    case ElementType::F64:
+        return allFinite<std::uint64_t>(blob, 0x7FF0000000000000u);
+    case ElementType::F16:
+        return allFinite<std::uint16_t>(blob, 0x7C00u);
+    case ElementType::BF16:
+        return allFinite<std::uint16_t>(blob, 0x7F80u);
+    default:
+        return true;
     }
 }
 
@@ -53,7 +58,8 @@ void reportNotFinite(const StateDict &weights, WeightsReport &report)
     if (names.isEmpty())
         return;
     const QString more = names.size() > named ? QStringLiteral(" and %1 more").arg(names.size() - named) : QString();
-    report.warnings += QStringLiteral("A NaN or an infinity stands in: %1%2").arg(names.mid(0, named).join(u", "), more);
+    report.warnings +=
+        QStringLiteral("A NaN or an infinity stands in: %1%2").arg(names.mid(0, named).join(u", "), more);
 }
 
 Result<void> checkWritable(const fs::path &file, const StateDict &weights)
@@ -64,8 +70,9 @@ Result<void> checkWritable(const fs::path &file, const StateDict &weights)
         const bool named = !blob.name.empty() && isUtf8(blob.name) && names.insert(blob.name).second;
         if (!fits || !named || (blob.bytes > 0 && !blob.data))
             return makeError(errors::FailedToWriteOutputs,
-                             QT_TRANSLATE_NOOP("Error", "The tensor '%1' cannot be written to %2: its name is empty or used "
-                                                        "twice, or its bytes do not fit its shape."),
+                             QT_TRANSLATE_NOOP("Error",
+                                               "The tensor '%1' cannot be written to %2: its name is empty or used "
+                                               "twice, or its bytes do not fit its shape."),
                              {QString::fromStdString(blob.name), displayPath(file)});
     }
     return {};

@@ -21,9 +21,11 @@ Error notWeights(const fs::path &file, const char *text, const char *hint)
 bool isWebPage(std::string_view head)
 {
     std::string start(head.substr(0, 256));
-    std::transform(start.begin(), start.end(), start.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    std::transform(start.begin(), start.end(), start.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     const std::size_t first = start.find_first_not_of(" \t\r\n");
-    const std::string_view text = first == std::string::npos ? std::string_view() : std::string_view(start).substr(first);
+    const std::string_view text =
+        first == std::string::npos ? std::string_view() : std::string_view(start).substr(first);
     return text.starts_with("<!doctype") || text.starts_with("<html") || text.starts_with("<?xml");
 }
 
@@ -48,9 +50,12 @@ Result<StateDict> readSafetensorsOrExplain(const fs::path &file, std::string_vie
                           QT_TRANSLATE_NOOP("Error", "Download the file itself, not the page about it."));
     if (isBarePickle(head)) {
         const bool legacy = head.substr(2).starts_with(legacyMagic);
-        return notWeights(file, legacy ? QT_TRANSLATE_NOOP("Error", "%1 has the format that PyTorch wrote before version 1.6.")
-                                       : QT_TRANSLATE_NOOP("Error", "%1 is a pickle without the zip that torch.save puts around it."),
-                          QT_TRANSLATE_NOOP("Error", "Load it in Python and save it again: torch.save(state_dict, \"weights.pth\")."));
+        return notWeights(
+            file,
+            legacy ? QT_TRANSLATE_NOOP("Error", "%1 has the format that PyTorch wrote before version 1.6.")
+                   : QT_TRANSLATE_NOOP("Error", "%1 is a pickle without the zip that torch.save puts around it."),
+            QT_TRANSLATE_NOOP("Error",
+                              "Load it in Python and save it again: torch.save(state_dict, \"weights.pth\")."));
     }
     return readSafetensors(file, report);
 }

@@ -12,10 +12,10 @@ namespace tw {
 /// What a reader met besides the tensors, for `inspect` and for the log.
 struct WeightsReport
 {
-    QString format;         ///< "pytorch" | "safetensors"
-    QString weightsUnder;   ///< key of a checkpoint that held the tensors; empty: the file itself
-    QStringList extras;     ///< other entries of the file, left out; safetensors: keys of its metadata
-    QStringList warnings;   ///< sentences, e.g. naming the tensors that hold a NaN or an infinity
+    QString format;       ///< "pytorch" | "safetensors"
+    QString weightsUnder; ///< key of a checkpoint that held the tensors; empty: the file itself
+    QStringList extras;   ///< other entries of the file, left out; safetensors: keys of its metadata
+    QStringList warnings; ///< sentences, e.g. naming the tensors that hold a NaN or an infinity
 };
 
 /// Zip-format .pth that torch.load(weights_only=True) reads: an OrderedDict of tensors, one storage

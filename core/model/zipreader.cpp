@@ -47,10 +47,11 @@ Result<std::unique_ptr<ZipReader>> ZipReader::open(const fs::path &file)
     if (hasWholeEndRecord(mapping->bytes()))
         reader->m_zip = unzOpen64(file.c_str());
     if (!reader->m_zip)
-        return makeError(errors::InvalidModelDirectory,
-                         QT_TRANSLATE_NOOP("Error", "%1 begins like a zip file but its list of contents is missing or damaged."),
-                         {displayPath(file)},
-                         QT_TRANSLATE_NOOP("Error", "The file was probably cut short: copy or download it again."));
+        return makeError(
+            errors::InvalidModelDirectory,
+            QT_TRANSLATE_NOOP("Error", "%1 begins like a zip file but its list of contents is missing or damaged."),
+            {displayPath(file)},
+            QT_TRANSLATE_NOOP("Error", "The file was probably cut short: copy or download it again."));
     TW_TRY(reader->readDirectory());
     return reader;
 }
@@ -74,8 +75,12 @@ Result<void> ZipReader::readDirectory()
         if (unzGetCurrentFileInfo64(m_zip, &info, name.data(), name.size(), nullptr, 0, nullptr, 0) != UNZ_OK
             || unzGetFilePos64(m_zip, &place) != UNZ_OK)
             return damaged("central directory");
-        const Entry entry{place.pos_in_zip_directory, place.num_of_file, info.uncompressed_size, info.compressed_size,
-                          static_cast<std::uint32_t>(info.crc), static_cast<std::uint16_t>(info.flag),
+        const Entry entry{place.pos_in_zip_directory,
+                          place.num_of_file,
+                          info.uncompressed_size,
+                          info.compressed_size,
+                          static_cast<std::uint32_t>(info.crc),
+                          static_cast<std::uint16_t>(info.flag),
                           static_cast<std::uint16_t>(info.compression_method)};
         if (!m_entries.emplace(std::string(name.data(), info.size_filename), entry).second)
             return damaged(std::string(name.data(), info.size_filename));

@@ -15,13 +15,15 @@ PortAddress PortAddress::fromText(const QString &text)
 
 const PipelineNode *Pipeline::find(const QString &nodeId) const
 {
-    const auto it = std::find_if(nodes.begin(), nodes.end(), [&](const PipelineNode &node) { return node.id == nodeId; });
+    const auto it =
+        std::find_if(nodes.begin(), nodes.end(), [&](const PipelineNode &node) { return node.id == nodeId; });
     return it == nodes.end() ? nullptr : &*it;
 }
 
 PipelineNode *Pipeline::find(const QString &nodeId)
 {
-    const auto it = std::find_if(nodes.begin(), nodes.end(), [&](const PipelineNode &node) { return node.id == nodeId; });
+    const auto it =
+        std::find_if(nodes.begin(), nodes.end(), [&](const PipelineNode &node) { return node.id == nodeId; });
     return it == nodes.end() ? nullptr : &*it;
 }
 

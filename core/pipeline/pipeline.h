@@ -17,10 +17,10 @@ struct PipelineNode
     QString id;
     QString component;
     int componentVersion = 1;
-    ParameterValues parameters;   ///< stored values: those that differ from the default
-    QPointF position;             ///< scene coordinates of the top left corner
+    ParameterValues parameters; ///< stored values: those that differ from the default
+    QPointF position;           ///< scene coordinates of the top left corner
     QString comment;
-    QJsonObject unknown;          ///< keys this version does not know; kept on saving
+    QJsonObject unknown; ///< keys this version does not know; kept on saving
     /// Stored JSON of an unknown component's parameters; kept untouched on saving.
     QJsonObject placeholderParameters;
     bool operator==(const PipelineNode &) const = default;
@@ -45,7 +45,7 @@ struct PipelineConnection
 {
     PortAddress from;
     PortAddress to;
-    QJsonObject unknown = {};     ///< keys this version does not know; kept on saving
+    QJsonObject unknown = {}; ///< keys this version does not know; kept on saving
     bool operator==(const PipelineConnection &other) const { return from == other.from && to == other.to; }
 };
 
@@ -54,8 +54,8 @@ struct PipelineParameter
 {
     QString id;
     QString label;
-    QList<PortAddress> targets;   ///< node and parameter id
-    QJsonObject unknown = {};     ///< keys this version does not know; kept on saving
+    QList<PortAddress> targets; ///< node and parameter id
+    QJsonObject unknown = {};   ///< keys this version does not know; kept on saving
     bool operator==(const PipelineParameter &) const = default;
 };
 

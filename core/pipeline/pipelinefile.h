@@ -17,7 +17,7 @@ QByteArray writeEffectivePipeline(const Pipeline &pipeline, const ComponentRegis
 struct LoadedPipeline
 {
     Pipeline pipeline;
-    QStringList notes;   ///< migrations made, unknown components, English labels taken as ids
+    QStringList notes; ///< migrations made, unknown components, English labels taken as ids
 };
 /// InvalidPipelineError: not JSON, not this format, newer version, wrong type of a key, a value of
 /// the wrong kind; the sentence names the place and the value. Unknown keys and components are kept.

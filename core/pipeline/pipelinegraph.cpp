@@ -77,7 +77,8 @@ QList<int> cycleBehind(int start, const std::vector<QList<int>> &before, const P
         seenAt.insert(node, walk.size());
         walk.append(node);
         const QList<int> &producers = before[at(node)];
-        node = *std::find_if(producers.begin(), producers.end(), [&](int producer) { return !peeler.isGone(producer); });
+        node =
+            *std::find_if(producers.begin(), producers.end(), [&](int producer) { return !peeler.isGone(producer); });
         if (seenAt.contains(node))
             walk = walk.mid(seenAt.value(node));
     }

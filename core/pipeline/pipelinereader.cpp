@@ -30,14 +30,16 @@ QString shown(const QJsonValue &value)
 
 Error wrongPlace(const QString &place, const QJsonValue &value, const char *expected)
 {
-    return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "In the pipeline file, %1 is %2; it must be %3."),
+    return makeError(errors::InvalidPipeline,
+                     QT_TRANSLATE_NOOP("Error", "In the pipeline file, %1 is %2; it must be %3."),
                      {place, shown(value), QString::fromUtf8(expected)},
                      QT_TRANSLATE_NOOP("Error", "Correct %1 in the file, or open another file."));
 }
 
 Error notJson(const QByteArray &bytes, const QJsonParseError &fault)
 {
-    return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "The pipeline file is not valid JSON: line %1: %2."),
+    return makeError(errors::InvalidPipeline,
+                     QT_TRANSLATE_NOOP("Error", "The pipeline file is not valid JSON: line %1: %2."),
                      {QString::number(1 + bytes.left(fault.offset).count('\n')), fault.errorString()},
                      QT_TRANSLATE_NOOP("Error", "Correct the file at that line, or open another file."));
 }
@@ -98,7 +100,9 @@ Result<QPointF> positionOf(const QJsonValue &value, const QString &place)
     if (value.isUndefined())
         return QPointF();
     const QJsonArray array = value.toArray();
-    const auto fits = [](const QJsonValue &item) { return item.isDouble() && std::abs(item.toDouble()) <= maxCoordinate; };
+    const auto fits = [](const QJsonValue &item) {
+        return item.isDouble() && std::abs(item.toDouble()) <= maxCoordinate;
+    };
     if (array.size() != 2 || !fits(array[0]) || !fits(array[1]))
         return wrongPlace(place + QStringLiteral(".position"), value, "two numbers between -1000000 and 1000000");
     return QPointF(array[0].toDouble(), array[1].toDouble());
@@ -168,9 +172,11 @@ private:
         TW_ASSIGN(id, idOf(json, place, m_taken));
         TW_ASSIGN(component, optionalText(json, "component", place));
         if (component.isEmpty())
-            return wrongPlace(place + QStringLiteral(".component"), json.value(QLatin1String("component")), "a component id");
+            return wrongPlace(place + QStringLiteral(".component"), json.value(QLatin1String("component")),
+                              "a component id");
         TW_ASSIGN(version, positiveInteger(json.value(QLatin1String("component_version")).isUndefined()
-                                               ? QJsonValue(1) : json.value(QLatin1String("component_version")),
+                                               ? QJsonValue(1)
+                                               : json.value(QLatin1String("component_version")),
                                            place + QStringLiteral(".component_version")));
         TW_ASSIGN(position, positionOf(json.value(QLatin1String("position")), place));
         TW_ASSIGN(comment, optionalText(json, "comment", place));
@@ -213,8 +219,9 @@ private:
     static Error newerComponent(const PipelineNode &node, const ComponentType &type)
     {
         return makeError(errors::InvalidPipeline,
-                         QT_TRANSLATE_NOOP("Error", "Node '%1' has version %2 of component '%3'; this program knows it up "
-                                                    "to version %4."),
+                         QT_TRANSLATE_NOOP("Error",
+                                           "Node '%1' has version %2 of component '%3'; this program knows it up "
+                                           "to version %4."),
                          {node.id, QString::number(node.componentVersion), type.id, QString::number(type.version)},
                          QT_TRANSLATE_NOOP("Error", "Open the file with a newer version of the program."))
             .atNode(node.id);
@@ -227,9 +234,9 @@ private:
             values.set(it.key(), fromNull(it.value()));
         if (node.componentVersion == type.version)
             return values;
-        m_loaded.notes.append(QStringLiteral("Node '%1' was brought from version %2 of component '%3' to version %4.")
-                                  .arg(node.id, QString::number(node.componentVersion), type.id,
-                                       QString::number(type.version)));
+        m_loaded.notes.append(
+            QStringLiteral("Node '%1' was brought from version %2 of component '%3' to version %4.")
+                .arg(node.id, QString::number(node.componentVersion), type.id, QString::number(type.version)));
         const int from = std::exchange(node.componentVersion, type.version);
         return type.migrate ? type.migrate(from, values) : values;
     }
@@ -258,7 +265,8 @@ private:
         return {};
     }
 
-    static Error wrongValue(const PipelineNode &node, const ParameterSpec &spec, const QVariant &value, const QString &place)
+    static Error wrongValue(const PipelineNode &node, const ParameterSpec &spec, const QVariant &value,
+                            const QString &place)
     {
         const QByteArray expected = spec.rangeText().toUtf8();
         return wrongPlace(QStringLiteral("%1.parameters.%2 (node '%3')").arg(place, spec.id, node.id),
@@ -289,7 +297,8 @@ Result<QJsonObject> currentFile(const QJsonObject &root, QStringList &notes)
     for (int step = version; step < pipelineFileVersion; ++step)
         current = fileSteps.at(static_cast<size_t>(step - 1))(current);
     if (version < pipelineFileVersion)
-        notes.append(QStringLiteral("The file was brought from format version %1 to %2.").arg(version).arg(pipelineFileVersion));
+        notes.append(
+            QStringLiteral("The file was brought from format version %1 to %2.").arg(version).arg(pipelineFileVersion));
     return current;
 }
 
@@ -298,7 +307,8 @@ Result<QJsonObject> currentFile(const QJsonObject &root, QStringList &notes)
 Result<LoadedPipeline> readPipeline(const QByteArray &bytes, const ComponentRegistry &registry)
 {
     if (bytes.size() > maxFileBytes) {
-        return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "The pipeline file has %1 bytes; at most %2 are read."),
+        return makeError(errors::InvalidPipeline,
+                         QT_TRANSLATE_NOOP("Error", "The pipeline file has %1 bytes; at most %2 are read."),
                          {QString::number(bytes.size()), QString::number(maxFileBytes)},
                          QT_TRANSLATE_NOOP("Error", "This is probably not a pipeline file; open another one."));
     }

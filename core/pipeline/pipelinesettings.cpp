@@ -9,9 +9,9 @@ namespace tw {
 static Error unknownName(const QString &name, const QStringList &known, const char *text)
 {
     const QString nearest = nearestText(name, known);
-    const char *hint = known.isEmpty() ? QT_TRANSLATE_NOOP("Error", "There is nothing to set there.")
-        : nearest.isEmpty()            ? QT_TRANSLATE_NOOP("Error", "Those that exist: %3.")
-                                       : QT_TRANSLATE_NOOP("Error", "Did you mean '%2'? Those that exist: %3.");
+    const char *hint = known.isEmpty()     ? QT_TRANSLATE_NOOP("Error", "There is nothing to set there.")
+                       : nearest.isEmpty() ? QT_TRANSLATE_NOOP("Error", "Those that exist: %3.")
+                                           : QT_TRANSLATE_NOOP("Error", "Did you mean '%2'? Those that exist: %3.");
     return makeError(errors::InvalidPipeline, text, {name, nearest, known.join(QStringLiteral(", "))}, hint);
 }
 
@@ -42,10 +42,10 @@ static Result<void> setOne(Pipeline &pipeline, const PortAddress &target, const 
                            QT_TRANSLATE_NOOP("Error", "There is no node '%1' to set a parameter of."));
     const ComponentType *type = registry.find(node->component);
     if (type == nullptr) {
-        return makeError(errors::InvalidPipeline,
-                         QT_TRANSLATE_NOOP("Error", "Node '%1' is of component '%2', which this program does not have."),
-                         {node->id, node->component},
-                         QT_TRANSLATE_NOOP("Error", "Its parameters cannot be set here."))
+        return makeError(
+                   errors::InvalidPipeline,
+                   QT_TRANSLATE_NOOP("Error", "Node '%1' is of component '%2', which this program does not have."),
+                   {node->id, node->component}, QT_TRANSLATE_NOOP("Error", "Its parameters cannot be set here."))
             .atNode(node->id);
     }
     const ParameterSpec *spec = type->schema.find(target.port);

@@ -51,8 +51,7 @@ QByteArray parametersText(const PipelineNode &node, const ComponentType *type, V
 QByteArray nodeText(const PipelineNode &node, const ComponentRegistry &registry, Values which)
 {
     QByteArrayList members{
-        member("id", jsonString(node.id)),
-        member("component", jsonString(node.component)),
+        member("id", jsonString(node.id)), member("component", jsonString(node.component)),
         member("component_version", QByteArray::number(node.componentVersion)),
         member("parameters", parametersText(node, registry.find(node.component), which)),
         member("position", '[' + jsonNumber(node.position.x()) + ", " + jsonNumber(node.position.y()) + ']')};
@@ -98,7 +97,7 @@ QByteArray pipelineText(const Pipeline &pipeline, const ComponentRegistry &regis
                                                   member("parameters", lines(parameters)),
                                                   member("nodes", lines(nodes)),
                                                   member("connections", lines(connections))}
-        + unknownMembers(pipeline.unknown);
+                                   + unknownMembers(pipeline.unknown);
     return "{\n  " + members.join(",\n  ") + "\n}\n";
 }
 

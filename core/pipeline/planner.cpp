@@ -40,8 +40,8 @@ static Result<QList<int>> targets(const Pipeline &pipeline, const PipelineGraph 
 }
 
 /// What each training node needs comes first, so that training starts as early as it can.
-static QList<int> runningOrder(const Pipeline &pipeline, const PipelineGraph &graph,
-                               const ComponentRegistry &registry, const QList<int> &wanted)
+static QList<int> runningOrder(const Pipeline &pipeline, const PipelineGraph &graph, const ComponentRegistry &registry,
+                               const QList<int> &wanted)
 {
     const std::vector<bool> chosen = graph.neededBy(wanted);
     std::vector<bool> done(chosen.size());
@@ -116,8 +116,8 @@ PreflightOutcome preflight(const Plan &plan, const StopToken *stop, bool mayBeRe
     QMap<PortAddress, PortFacts> facts;
     for (const PlanNode &node : plan.nodes) {
         if (stop != nullptr && stop->cancel.load(std::memory_order_relaxed)) {
-            outcome.errors.append(makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "The checks were canceled."))
-                                      .atNode(node.id));
+            outcome.errors.append(
+                makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "The checks were canceled.")).atNode(node.id));
             break;
         }
         PreflightRequest request{node.values, {}, stop, mayBeRecent};

@@ -12,8 +12,8 @@ struct PlanNode
 {
     QString id;
     const ComponentType *component = nullptr;
-    ParameterValues values;                  ///< effective
-    QMap<QString, PortAddress> inputs;       ///< input port → producing node and port
+    ParameterValues values;            ///< effective
+    QMap<QString, PortAddress> inputs; ///< input port → producing node and port
 };
 
 /// Immutable snapshot: nodes in an order in which every input is made before it is used; nodes
@@ -35,7 +35,7 @@ Result<std::shared_ptr<const Plan>> plan(const Pipeline &pipeline, const Compone
 struct PreflightOutcome
 {
     QList<Error> errors;
-    QMap<QString, PreflightReply> replies;   ///< by node id
+    QMap<QString, PreflightReply> replies; ///< by node id
 };
 PreflightOutcome preflight(const Plan &plan, const StopToken *stop = nullptr, bool mayBeRecent = false);
 

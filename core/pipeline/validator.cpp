@@ -26,11 +26,13 @@ Error missingPort(const PortAddress &address, const QList<PortSpec> &ports, cons
 Error missingNode(const QString &id, const PipelineConnection &connection, const QSet<QString> &known)
 {
     const QString nearest = nearestText(id, known.values());
-    const char *hint = nearest.isEmpty() ? QT_TRANSLATE_NOOP("Error", "Remove the connection or correct the id.")
-                                         : QT_TRANSLATE_NOOP("Error", "Did you mean '%4'? Otherwise remove the connection.");
-    return makeError(errors::InvalidPipeline,
-                     QT_TRANSLATE_NOOP("Error", "The connection from '%1' to '%2' names node '%3', which does not exist."),
-                     {connection.from.toText(), connection.to.toText(), id, nearest}, hint);
+    const char *hint = nearest.isEmpty()
+                           ? QT_TRANSLATE_NOOP("Error", "Remove the connection or correct the id.")
+                           : QT_TRANSLATE_NOOP("Error", "Did you mean '%4'? Otherwise remove the connection.");
+    return makeError(
+        errors::InvalidPipeline,
+        QT_TRANSLATE_NOOP("Error", "The connection from '%1' to '%2' names node '%3', which does not exist."),
+        {connection.from.toText(), connection.to.toText(), id, nearest}, hint);
 }
 
 Error typeMismatch(const PipelineConnection &connection, DataType given, DataType taken)
@@ -140,12 +142,14 @@ private:
         for (const ComponentType *type : m_registry.all())
             ids.append(type->id);
         const QString nearest = nearestText(node.component, ids);
-        const char *hint = nearest.isEmpty()
-            ? QT_TRANSLATE_NOOP("Error", "Remove the node, or use a version of the program that has the component.")
-            : QT_TRANSLATE_NOOP("Error", "Did you mean '%3'? Otherwise remove the node.");
-        return makeError(errors::InvalidPipeline,
-                         QT_TRANSLATE_NOOP("Error", "Node '%1' is of component '%2', which this program does not have."),
-                         {node.id, node.component, nearest}, hint)
+        const char *hint =
+            nearest.isEmpty()
+                ? QT_TRANSLATE_NOOP("Error", "Remove the node, or use a version of the program that has the component.")
+                : QT_TRANSLATE_NOOP("Error", "Did you mean '%3'? Otherwise remove the node.");
+        return makeError(
+                   errors::InvalidPipeline,
+                   QT_TRANSLATE_NOOP("Error", "Node '%1' is of component '%2', which this program does not have."),
+                   {node.id, node.component, nearest}, hint)
             .atNode(node.id);
     }
 
@@ -164,9 +168,11 @@ private:
         const int from = m_graph.indexOf(connection.from.node);
         const int to = m_graph.indexOf(connection.to.node);
         if (from < 0)
-            m_faults.append(missingNode(connection.from.node, connection, m_pipeline.nodeIds()).atNode(connection.to.node));
+            m_faults.append(
+                missingNode(connection.from.node, connection, m_pipeline.nodeIds()).atNode(connection.to.node));
         if (to < 0)
-            m_faults.append(missingNode(connection.to.node, connection, m_pipeline.nodeIds()).atNode(connection.from.node));
+            m_faults.append(
+                missingNode(connection.to.node, connection, m_pipeline.nodeIds()).atNode(connection.from.node));
         if (from < 0 || to < 0)
             return;
         const auto fault = portFault(connection, m_registry.find(m_pipeline.nodes[from].component),
@@ -202,10 +208,9 @@ private:
                                           {parameter.id}, QT_TRANSLATE_NOOP("Error", "Rename one of them.")));
             seen.insert(parameter.id);
             if (parameter.targets.isEmpty())
-                m_faults.append(makeError(errors::InvalidPipeline,
-                                          QT_TRANSLATE_NOOP("Error", "Pipeline parameter '%1' sets nothing."),
-                                          {parameter.id},
-                                          QT_TRANSLATE_NOOP("Error", "Bind it to a parameter of a node, or remove it.")));
+                m_faults.append(makeError(
+                    errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "Pipeline parameter '%1' sets nothing."),
+                    {parameter.id}, QT_TRANSLATE_NOOP("Error", "Bind it to a parameter of a node, or remove it.")));
             for (const PortAddress &target : parameter.targets)
                 checkTarget(parameter.id, target);
         }
@@ -217,11 +222,12 @@ private:
         const ComponentType *type = node < 0 ? nullptr : m_registry.find(m_pipeline.nodes[node].component);
         if (node >= 0 && (type == nullptr || type->schema.find(target.port) != nullptr))
             return;
-        m_faults.append(makeError(errors::InvalidPipeline,
-                                  QT_TRANSLATE_NOOP("Error", "Pipeline parameter '%1' sets '%2', which does not exist."),
-                                  {parameterId, target.toText()},
-                                  QT_TRANSLATE_NOOP("Error", "Bind it to a parameter of a node, or remove it."))
-                            .atNode(node < 0 ? QString() : target.node));
+        m_faults.append(
+            makeError(errors::InvalidPipeline,
+                      QT_TRANSLATE_NOOP("Error", "Pipeline parameter '%1' sets '%2', which does not exist."),
+                      {parameterId, target.toText()},
+                      QT_TRANSLATE_NOOP("Error", "Bind it to a parameter of a node, or remove it."))
+                .atNode(node < 0 ? QString() : target.node));
     }
 
     const Pipeline &m_pipeline;
@@ -271,10 +277,11 @@ std::optional<Error> connectionFault(const Pipeline &pipeline, const PortAddress
     const ComponentType *targetType = registry.find(target->component);
     if (sourceType == nullptr || targetType == nullptr) {
         const PipelineNode *unknown = sourceType ? target : source;
-        return makeError(errors::InvalidPipeline,
-                         QT_TRANSLATE_NOOP("Error", "Node '%1' is of component '%2', which this program does not have."),
-                         {unknown->id, unknown->component},
-                         QT_TRANSLATE_NOOP("Error", "Its ports are not known: connect another node."))
+        return makeError(
+                   errors::InvalidPipeline,
+                   QT_TRANSLATE_NOOP("Error", "Node '%1' is of component '%2', which this program does not have."),
+                   {unknown->id, unknown->component},
+                   QT_TRANSLATE_NOOP("Error", "Its ports are not known: connect another node."))
             .atNode(unknown->id);
     }
     if (auto fault = portFault(connection, sourceType, targetType))

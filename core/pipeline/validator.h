@@ -13,7 +13,7 @@ QList<Error> validate(const Pipeline &pipeline, const ComponentRegistry &registr
 
 /// Why a wire from `from` to `to` is refused, or nothing. Also refuses cycles and unknown ports;
 /// an input that is already wired is not a reason (the new wire replaces the old one).
-std::optional<Error> connectionFault(const Pipeline &pipeline, const PortAddress &from,
-                                     const PortAddress &to, const ComponentRegistry &registry);
+std::optional<Error> connectionFault(const Pipeline &pipeline, const PortAddress &from, const PortAddress &to,
+                                     const ComponentRegistry &registry);
 
 } // namespace tw

@@ -24,15 +24,14 @@ static const char *boundsErrorName(const ParameterSpec &spec)
 
 static Result<void> checkBounds(const ParameterSpec &spec, double number, const QString &shown)
 {
-    const bool tooSmall = spec.minimum
-        && (spec.minimum->exclusive ? number <= spec.minimum->value : number < spec.minimum->value);
-    const bool tooLarge = spec.maximum
-        && (spec.maximum->exclusive ? number >= spec.maximum->value : number > spec.maximum->value);
+    const bool tooSmall =
+        spec.minimum && (spec.minimum->exclusive ? number <= spec.minimum->value : number < spec.minimum->value);
+    const bool tooLarge =
+        spec.maximum && (spec.maximum->exclusive ? number >= spec.maximum->value : number > spec.maximum->value);
     if (!tooSmall && !tooLarge)
         return {};
     return makeError(boundsErrorName(spec), QT_TRANSLATE_NOOP("Error", "Parameter '%1' is %2; it must be %3."),
-                     {spec.id, shown, boundsText(spec)},
-                     QT_TRANSLATE_NOOP("Error", "Give '%1' a value that is %3."))
+                     {spec.id, shown, boundsText(spec)}, QT_TRANSLATE_NOOP("Error", "Give '%1' a value that is %3."))
         .atParameter(spec.id);
 }
 
@@ -44,8 +43,10 @@ static bool isNumber(const QVariant &value)
     case QMetaType::Int:
     case QMetaType::UInt:
     case QMetaType::LongLong:
-    case QMetaType::ULongLong: return true;
-    default: return false;
+    case QMetaType::ULongLong:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -53,7 +54,8 @@ static std::optional<qlonglong> wholeNumber(const QVariant &value)
 {
     if (!isNumber(value))
         return std::nullopt;
-    if (value.typeId() == QMetaType::ULongLong && value.toULongLong() > qulonglong(std::numeric_limits<qlonglong>::max()))
+    if (value.typeId() == QMetaType::ULongLong
+        && value.toULongLong() > qulonglong(std::numeric_limits<qlonglong>::max()))
         return std::nullopt;
     if (value.typeId() != QMetaType::Double && value.typeId() != QMetaType::Float)
         return value.toLongLong();
@@ -117,8 +119,10 @@ static std::optional<QVariantList> listOf(const QVariant &value)
     case QMetaType::QString:
     case QMetaType::QByteArray:
     case QMetaType::QVariantMap:
-    case QMetaType::QVariantHash: return std::nullopt;
-    default: return value.canConvert<QVariantList>() ? std::optional(value.toList()) : std::nullopt;
+    case QMetaType::QVariantHash:
+        return std::nullopt;
+    default:
+        return value.canConvert<QVariantList>() ? std::optional(value.toList()) : std::nullopt;
     }
 }
 
@@ -164,15 +168,17 @@ static bool isEmptyValue(const ParameterSpec &spec, const QVariant &value)
         return true;
     switch (spec.kind) {
     case ParameterKind::Text:
-    case ParameterKind::Choice: return value.typeId() == QMetaType::QString && value.toString().isEmpty();
+    case ParameterKind::Choice:
+        return value.typeId() == QMetaType::QString && value.toString().isEmpty();
     case ParameterKind::Path:
         return (value.typeId() == QMetaType::QString || value.typeId() == QMetaType::QByteArray)
-            && value.toByteArray().isEmpty();
+               && value.toByteArray().isEmpty();
     case ParameterKind::IntList: {
         const auto items = listOf(value);
         return items && items->isEmpty();
     }
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -192,12 +198,18 @@ Result<QVariant> ParameterSpec::check(const QVariant &value) const
     if (isEmptyValue(*this, value))
         return checkEmpty(*this);
     switch (kind) {
-    case ParameterKind::Int: return checkInteger(*this, value);
-    case ParameterKind::Float: return checkReal(*this, value);
-    case ParameterKind::Choice: return checkChoice(*this, value);
-    case ParameterKind::Path: return checkPath(*this, value);
-    case ParameterKind::IntList: return checkIntegers(*this, value);
-    case ParameterKind::FloatRange: return checkRange(*this, value);
+    case ParameterKind::Int:
+        return checkInteger(*this, value);
+    case ParameterKind::Float:
+        return checkReal(*this, value);
+    case ParameterKind::Choice:
+        return checkChoice(*this, value);
+    case ParameterKind::Path:
+        return checkPath(*this, value);
+    case ParameterKind::IntList:
+        return checkIntegers(*this, value);
+    case ParameterKind::FloatRange:
+        return checkRange(*this, value);
     case ParameterKind::Bool:
         if (value.typeId() == QMetaType::Bool)
             return value;

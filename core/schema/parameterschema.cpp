@@ -60,7 +60,8 @@ bool ParameterValues::isSet(const char *id) const
 
 const ParameterSpec *ParameterSchema::find(const QString &id) const
 {
-    const auto it = std::find_if(m_specs.begin(), m_specs.end(), [&](const ParameterSpec &spec) { return spec.id == id; });
+    const auto it =
+        std::find_if(m_specs.begin(), m_specs.end(), [&](const ParameterSpec &spec) { return spec.id == id; });
     return it == m_specs.end() ? nullptr : &*it;
 }
 
@@ -86,9 +87,9 @@ static Error unknownParameter(const QString &id, const QList<ParameterSpec> &spe
     for (const ParameterSpec &spec : specs)
         known.append(spec.id);
     const QString closest = nearestText(id, known);
-    const char *hint = known.isEmpty() ? QT_TRANSLATE_NOOP("Error", "This component has no parameters.")
-        : closest.isEmpty()            ? QT_TRANSLATE_NOOP("Error", "Parameters are: %3.")
-                                       : QT_TRANSLATE_NOOP("Error", "Did you mean '%2'? Parameters are: %3.");
+    const char *hint = known.isEmpty()     ? QT_TRANSLATE_NOOP("Error", "This component has no parameters.")
+                       : closest.isEmpty() ? QT_TRANSLATE_NOOP("Error", "Parameters are: %3.")
+                                           : QT_TRANSLATE_NOOP("Error", "Did you mean '%2'? Parameters are: %3.");
     return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "There is no parameter '%1'."),
                      {id, closest, known.join(QStringLiteral(", "))}, hint)
         .atParameter(id);

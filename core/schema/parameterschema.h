@@ -23,8 +23,8 @@ public:
     qlonglong integer(const char *id) const;
     double real(const char *id) const;
     bool boolean(const char *id) const;
-    QString text(const char *id) const;   ///< Choice and Text
-    fs::path path(const char *id) const;  ///< empty when not set
+    QString text(const char *id) const;  ///< Choice and Text
+    fs::path path(const char *id) const; ///< empty when not set
     QList<qlonglong> integers(const char *id) const;
     std::pair<double, double> range(const char *id) const;
     /// False when automatic (null) or absent.

@@ -111,8 +111,8 @@ ParameterSpec &ParameterSpec::isAutomatic(const char *labelText)
     automatic = true;
     automaticLabel = QString::fromUtf8(labelText);
     const bool emptyText = (kind == ParameterKind::Text && defaultValue.toString().isEmpty())
-        || (kind == ParameterKind::Path && defaultValue.toByteArray().isEmpty())
-        || (kind == ParameterKind::IntList && defaultValue.toList().isEmpty());
+                           || (kind == ParameterKind::Path && defaultValue.toByteArray().isEmpty())
+                           || (kind == ParameterKind::IntList && defaultValue.toList().isEmpty());
     if (emptyText)
         defaultValue = QVariant();
     if (kind == ParameterKind::Choice)

@@ -37,8 +37,8 @@ struct ParameterSpec
 {
     QString id;
     ParameterKind kind = ParameterKind::Text;
-    QString label;   ///< English source string
-    QString help;    ///< English source string
+    QString label; ///< English source string
+    QString help;  ///< English source string
     QString unit;
     QVariant defaultValue;
     std::optional<ParameterBound> minimum;
@@ -47,12 +47,12 @@ struct ParameterSpec
     /// Choices only this machine knows (devices). With it the list is open: any text is accepted
     /// here and checked in preflight.
     std::function<QList<ParameterChoice>()> machineChoices;
-    bool required = false;      ///< no default; empty is NullOrEmptyError
-    bool automatic = false;     ///< may be left empty
-    QString automaticLabel;     ///< what empty means, shown in the editor ("auto")
+    bool required = false;  ///< no default; empty is NullOrEmptyError
+    bool automatic = false; ///< may be left empty
+    QString automaticLabel; ///< what empty means, shown in the editor ("auto")
     bool advanced = false;
-    bool affectsResult = true;  ///< part of the node key
-    bool directory = false;     ///< Path: choose a folder rather than a file
+    bool affectsResult = true; ///< part of the node key
+    bool directory = false;    ///< Path: choose a folder rather than a file
     /// Shown only while parameter `visibleWhenId` has one of these values (text form).
     QString visibleWhenId;
     QStringList visibleWhenValues;

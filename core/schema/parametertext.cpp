@@ -21,14 +21,15 @@ QString boundsText(const ParameterSpec &spec)
 {
     if (spec.minimum && spec.maximum) {
         return QStringLiteral("in %1%2, %3%4")
-            .arg(spec.minimum->exclusive ? QStringLiteral("(") : QStringLiteral("["),
-                 numberText(spec.minimum->value), numberText(spec.maximum->value),
-                 spec.maximum->exclusive ? QStringLiteral(")") : QStringLiteral("]"));
+            .arg(spec.minimum->exclusive ? QStringLiteral("(") : QStringLiteral("["), numberText(spec.minimum->value),
+                 numberText(spec.maximum->value), spec.maximum->exclusive ? QStringLiteral(")") : QStringLiteral("]"));
     }
     if (spec.minimum)
-        return (spec.minimum->exclusive ? QStringLiteral("> ") : QStringLiteral("≥ ")) + numberText(spec.minimum->value);
+        return (spec.minimum->exclusive ? QStringLiteral("> ") : QStringLiteral("≥ "))
+               + numberText(spec.minimum->value);
     if (spec.maximum)
-        return (spec.maximum->exclusive ? QStringLiteral("< ") : QStringLiteral("≤ ")) + numberText(spec.maximum->value);
+        return (spec.maximum->exclusive ? QStringLiteral("< ") : QStringLiteral("≤ "))
+               + numberText(spec.maximum->value);
     return {};
 }
 
@@ -38,18 +39,24 @@ QString valueText(const QVariant &value)
         return QStringLiteral("empty");
     switch (value.typeId()) {
     case QMetaType::Double:
-    case QMetaType::Float: return numberText(value.toDouble());
-    case QMetaType::Bool: return value.toBool() ? QStringLiteral("true") : QStringLiteral("false");
-    case QMetaType::QString: return u'\'' + value.toString() + u'\'';
-    case QMetaType::QByteArray: return u'\'' + QString::fromUtf8(value.toByteArray()) + u'\'';
+    case QMetaType::Float:
+        return numberText(value.toDouble());
+    case QMetaType::Bool:
+        return value.toBool() ? QStringLiteral("true") : QStringLiteral("false");
+    case QMetaType::QString:
+        return u'\'' + value.toString() + u'\'';
+    case QMetaType::QByteArray:
+        return u'\'' + QString::fromUtf8(value.toByteArray()) + u'\'';
     case QMetaType::QVariantList: {
         QStringList items;
         for (const QVariant &item : value.toList())
             items.append(valueText(item));
         return u'[' + items.join(QStringLiteral(", ")) + u']';
     }
-    case QMetaType::QVariantMap: return QStringLiteral("{…}");
-    default: return value.canConvert<QString>() ? value.toString() : QString::fromLatin1(value.typeName());
+    case QMetaType::QVariantMap:
+        return QStringLiteral("{…}");
+    default:
+        return value.canConvert<QString>() ? value.toString() : QString::fromLatin1(value.typeName());
     }
 }
 
@@ -64,16 +71,23 @@ static QString choiceIds(const ParameterSpec &spec)
 static QString kindText(const ParameterSpec &spec)
 {
     switch (spec.kind) {
-    case ParameterKind::Int: return QStringLiteral("integer");
-    case ParameterKind::Float: return QStringLiteral("number");
-    case ParameterKind::Bool: return QStringLiteral("true or false");
+    case ParameterKind::Int:
+        return QStringLiteral("integer");
+    case ParameterKind::Float:
+        return QStringLiteral("number");
+    case ParameterKind::Bool:
+        return QStringLiteral("true or false");
     case ParameterKind::Choice:
         return spec.machineChoices ? QStringLiteral("%1, or another one of this machine").arg(choiceIds(spec))
                                    : QStringLiteral("one of %1").arg(choiceIds(spec));
-    case ParameterKind::Text: return QStringLiteral("text");
-    case ParameterKind::Path: return spec.directory ? QStringLiteral("folder") : QStringLiteral("path");
-    case ParameterKind::IntList: return QStringLiteral("list of integers");
-    case ParameterKind::FloatRange: return QStringLiteral("two numbers low,high");
+    case ParameterKind::Text:
+        return QStringLiteral("text");
+    case ParameterKind::Path:
+        return spec.directory ? QStringLiteral("folder") : QStringLiteral("path");
+    case ParameterKind::IntList:
+        return QStringLiteral("list of integers");
+    case ParameterKind::FloatRange:
+        return QStringLiteral("two numbers low,high");
     }
     return {};
 }
@@ -142,9 +156,10 @@ static Result<QVariant> realFromText(const ParameterSpec &spec, const QString &t
 {
     if (const auto number = numberFromText(text))
         return QVariant(*number);
-    const char *hint = text.contains(u',')
-        ? QT_TRANSLATE_NOOP("Error", "Write numbers with a decimal point and without separators, such as 0.5.")
-        : QT_TRANSLATE_NOOP("Error", "Write a number such as 0.5 or 1e-3.");
+    const char *hint =
+        text.contains(u',')
+            ? QT_TRANSLATE_NOOP("Error", "Write numbers with a decimal point and without separators, such as 0.5.")
+            : QT_TRANSLATE_NOOP("Error", "Write a number such as 0.5 or 1e-3.");
     return wrongKind(spec, valueText(text), hint);
 }
 
@@ -164,8 +179,9 @@ static Result<QVariant> integersFromText(const ParameterSpec &spec, const QStrin
         bool ok = false;
         list.append(item.trimmed().toLongLong(&ok));
         if (!ok) {
-            return wrongKind(spec, valueText(text),
-                             QT_TRANSLATE_NOOP("Error", "Write whole numbers with commas between them, such as 64,32."));
+            return wrongKind(
+                spec, valueText(text),
+                QT_TRANSLATE_NOOP("Error", "Write whole numbers with commas between them, such as 64,32."));
         }
     }
     return QVariant(list);
@@ -191,19 +207,28 @@ static Result<QVariant> variantFromText(const ParameterSpec &spec, const QString
 {
     const QString trimmed = text.trimmed();
     switch (spec.kind) {
-    case ParameterKind::Text: return QVariant(text);
-    case ParameterKind::Path: return QVariant(bytesFromPath(pathFromText(text)));
-    case ParameterKind::Choice: return trimmed.isEmpty() ? QVariant() : QVariant(trimmed);
-    default: break;
+    case ParameterKind::Text:
+        return QVariant(text);
+    case ParameterKind::Path:
+        return QVariant(bytesFromPath(pathFromText(text)));
+    case ParameterKind::Choice:
+        return trimmed.isEmpty() ? QVariant() : QVariant(trimmed);
+    default:
+        break;
     }
     if (trimmed.isEmpty())
         return QVariant();
     switch (spec.kind) {
-    case ParameterKind::Int: return integerFromText(spec, trimmed);
-    case ParameterKind::Float: return realFromText(spec, trimmed);
-    case ParameterKind::Bool: return booleanFromText(spec, trimmed);
-    case ParameterKind::IntList: return integersFromText(spec, trimmed);
-    default: return rangeFromText(spec, trimmed);
+    case ParameterKind::Int:
+        return integerFromText(spec, trimmed);
+    case ParameterKind::Float:
+        return realFromText(spec, trimmed);
+    case ParameterKind::Bool:
+        return booleanFromText(spec, trimmed);
+    case ParameterKind::IntList:
+        return integersFromText(spec, trimmed);
+    default:
+        return rangeFromText(spec, trimmed);
     }
 }
 
@@ -218,9 +243,11 @@ QString ParameterSpec::toText(const QVariant &value) const
     if (!value.isValid())
         return {};
     switch (kind) {
-    case ParameterKind::Path: return displayPath(pathFromBytes(value.toByteArray()));
+    case ParameterKind::Path:
+        return displayPath(pathFromBytes(value.toByteArray()));
     case ParameterKind::Text:
-    case ParameterKind::Choice: return value.toString();
+    case ParameterKind::Choice:
+        return value.toString();
     case ParameterKind::IntList:
     case ParameterKind::FloatRange: {
         QStringList items;
@@ -228,7 +255,8 @@ QString ParameterSpec::toText(const QVariant &value) const
             items.append(valueText(item));
         return items.join(u',');
     }
-    default: return valueText(value);
+    default:
+        return valueText(value);
     }
 }
 

@@ -10,9 +10,9 @@ namespace tw {
 struct Score
 {
     std::int64_t images = 0;
-    double lossSum = 0;         ///< cross-entropy, natural logarithm
+    double lossSum = 0; ///< cross-entropy, natural logarithm
     std::int64_t top1Hits = 0;
-    std::int64_t top5Hits = 0;  ///< among the best min(5, classes)
+    std::int64_t top5Hits = 0; ///< among the best min(5, classes)
 
     void add(const Score &other);
     double loss() const { return images ? lossSum / double(images) : 0; }

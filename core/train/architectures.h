@@ -10,7 +10,7 @@ namespace tw {
 struct ModelSummary
 {
     std::int64_t parameters = 0;
-    std::int64_t multiplyAdds = 0;   ///< one picture of the given size
+    std::int64_t multiplyAdds = 0; ///< one picture of the given size
     int height = 0, width = 0, channels = 0;
 };
 

@@ -30,8 +30,8 @@ Result<BenchTrainReport> benchTrain(const BenchTrainOptions &options, const Stop
 
 struct BenchLoaderOptions
 {
-    QByteArray data;             ///< class-per-folder set or IDX (bytes of the path)
-    bool trainTransform = true;  ///< RandomResizedCrop + flip, else Resize + CenterCrop
+    QByteArray data;            ///< class-per-folder set or IDX (bytes of the path)
+    bool trainTransform = true; ///< RandomResizedCrop + flip, else Resize + CenterCrop
     int size = 224;
     int batch = 32;
     int workers = 2;

@@ -35,8 +35,8 @@ Result<std::unique_ptr<BatchLoader>> openLoader(const BenchLoaderOptions &option
     loader.batchSize = options.batch;
     loader.numWorkers = options.workers;
     loader.shuffle = true;
-    return BatchLoader::create(std::make_shared<const ImageManifest>(std::move(scan.manifest)),
-                               transformsFor(options), loader);
+    return BatchLoader::create(std::make_shared<const ImageManifest>(std::move(scan.manifest)), transformsFor(options),
+                               loader);
 }
 
 } // namespace benchloader

@@ -11,10 +11,10 @@ namespace tw {
 
 struct DeviceInfo
 {
-    QString id;            ///< cpu, cuda:0, …
+    QString id; ///< cpu, cuda:0, …
     QString name;
     qint64 memoryBytes = 0;
-    int threads = 0;       ///< cpu only
+    int threads = 0; ///< cpu only
 };
 
 /// Opens libtorch_cuda by absolute path where an NVIDIA driver is present. Must run before the first

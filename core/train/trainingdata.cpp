@@ -19,8 +19,7 @@ QString shown(const std::string &name)
 Result<void> checkLabelled(const ImageManifest &manifest, const QString &role)
 {
     if (manifest.size() == 0)
-        return makeError(errors::InvalidDataset,
-                         QT_TRANSLATE_NOOP("Error", "The %1 dataset holds no images."), {role},
+        return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The %1 dataset holds no images."), {role},
                          QT_TRANSLATE_NOOP("Error", "Connect a dataset with images."));
     for (std::size_t i = 0; i < manifest.size(); ++i) {
         if (manifest.category(i) >= 0)
@@ -63,8 +62,7 @@ ManifestPtr relabelled(const ManifestPtr &manifest, const std::vector<int> &map,
         bytes += manifest->path(i).size();
     out->reserve(manifest->size(), bytes);
     for (std::size_t i = 0; i < manifest->size(); ++i)
-        out->add(manifest->path(i), map[std::size_t(manifest->category(i))], manifest->bytes(i),
-                 manifest->mtimeNs(i));
+        out->add(manifest->path(i), map[std::size_t(manifest->category(i))], manifest->bytes(i), manifest->mtimeNs(i));
     return out;
 }
 
@@ -118,15 +116,15 @@ Result<TrainingData> checkTrainingData(const TrainingSpec &spec)
     using namespace trainingdata;
     TW_TRY(checkLabelled(*spec.training, QStringLiteral("training")));
     TW_TRY(checkLabelled(*spec.validation, QStringLiteral("validation")));
-    const CategoryFindings found = checkCategories(
-        categoryFacts(*spec.training), categoryFacts(*spec.validation), spec.requireSameCategories);
+    const CategoryFindings found =
+        checkCategories(categoryFacts(*spec.training), categoryFacts(*spec.validation), spec.requireSameCategories);
     if (!found.errors.isEmpty())
         return found.errors.first();
     TrainingData data;
     data.warnings = found.warnings;
     data.training = spec.training;
-    data.validation = relabelled(spec.validation, categoryMap(*spec.training, *spec.validation),
-                                 spec.training->categories);
+    data.validation =
+        relabelled(spec.validation, categoryMap(*spec.training, *spec.validation), spec.training->categories);
     if (std::size_t(spec.batchSize) > data.training->size())
         return makeError(errors::LessThanOrEqualTo,
                          QT_TRANSLATE_NOOP("Error", "batch_size is %1, but there are only %2 training images."),
@@ -144,8 +142,7 @@ Result<InputSize> inputSize(const ManifestPtr &manifest, const TransformList &tr
     return trainingdata::probedSize(manifest, transforms, seed);
 }
 
-Result<Normalization> resolveNormalization(const TrainingSpec &spec, const TrainingData &data,
-                                           const StopToken *stop)
+Result<Normalization> resolveNormalization(const TrainingSpec &spec, const TrainingData &data, const StopToken *stop)
 {
     const QString &choice = spec.normalization;
     if (choice == QLatin1String("imagenet"))

@@ -12,7 +12,7 @@ namespace tw {
 struct TrainingData
 {
     ManifestPtr training;
-    ManifestPtr validation;            ///< category ids are those of `training`
+    ManifestPtr validation; ///< category ids are those of `training`
     TransformList trainingTransforms;
     TransformList validationTransforms;
     TransformList inferenceTransforms; ///< what the model stores: deterministic
@@ -33,7 +33,6 @@ Result<InputSize> inputSize(const ManifestPtr &manifest, const TransformList &tr
 
 /// Resolves `normalization` weights | imagenet | half | dataset | none; `weights` is the one stored
 /// in the model directory that the initial weights lie in, else ImageNet's. NotInRangeValueError.
-Result<Normalization> resolveNormalization(const TrainingSpec &spec, const TrainingData &data,
-                                           const StopToken *stop);
+Result<Normalization> resolveNormalization(const TrainingSpec &spec, const TrainingData &data, const StopToken *stop);
 
 } // namespace tw

@@ -32,10 +32,7 @@ QString duration(double seconds)
 
 using namespace trainingreport;
 
-TrainingReport::TrainingReport(RunContext &context, const TrainingSpec &spec)
-    : m_context(context), m_spec(spec)
-{
-}
+TrainingReport::TrainingReport(RunContext &context, const TrainingSpec &spec) : m_context(context), m_spec(spec) {}
 
 double TrainingReport::seconds() const
 {
@@ -101,8 +98,11 @@ void TrainingReport::step(const StepFigures &figures)
     metric(QStringLiteral("step_ms"), figures.step, epoch, figures.stepSeconds * 1e3);
     const double done = (m_epoch - 1 + double(m_batchesDone) / double(m_batches)) / m_spec.epochs;
     m_context.progress(done, QStringLiteral("epoch %1/%2, batch %3/%4, %5 images/s, %6 left")
-                                 .arg(figures.epoch).arg(m_spec.epochs).arg(figures.batch)
-                                 .arg(m_batches).arg(fixed(rate, 0), timeLeft()));
+                                 .arg(figures.epoch)
+                                 .arg(m_spec.epochs)
+                                 .arg(figures.batch)
+                                 .arg(m_batches)
+                                 .arg(fixed(rate, 0), timeLeft()));
     if (figures.batch % m_spec.printFrequency == 0)
         logStep(figures, rate);
 }
@@ -110,17 +110,16 @@ void TrainingReport::step(const StepFigures &figures)
 void TrainingReport::logStep(const StepFigures &figures, double rate)
 {
     line(QStringLiteral("%1 | Batch %2/%3 | Train Loss: %4 | Images/s: %5 | Learning Rate: %6 | Left: %7")
-             .arg(epochText(figures.epoch), padded(figures.batch), padded(m_batches),
-                  fixed(m_running.loss(), 4), fixed(rate, 1), QString::number(figures.learningRate, 'g', 6),
-                  timeLeft()));
+             .arg(epochText(figures.epoch), padded(figures.batch), padded(m_batches), fixed(m_running.loss(), 4),
+                  fixed(rate, 1), QString::number(figures.learningRate, 'g', 6), timeLeft()));
 }
 
 void TrainingReport::validating(std::int64_t images, std::int64_t total)
 {
     const double done = (m_epoch - 1 + double(m_batchesDone) / double(m_batches)) / m_spec.epochs;
-    m_context.progress(std::min(1.0, done),
-                       QStringLiteral("epoch %1/%2, validated %3 of %4")
-                           .arg(m_epoch).arg(m_spec.epochs).arg(images).arg(total));
+    m_context.progress(
+        std::min(1.0, done),
+        QStringLiteral("epoch %1/%2, validated %3 of %4").arg(m_epoch).arg(m_spec.epochs).arg(images).arg(total));
 }
 
 void TrainingReport::epoch(const EpochFigures &figures)
@@ -138,11 +137,11 @@ void TrainingReport::epoch(const EpochFigures &figures)
     emitPoint(QStringLiteral("memory_mb"), residentMegabytes());
     emitPoint(QStringLiteral("cpu_percent"), 100 * (processCpuSeconds() - m_cpuAtEpoch) / wall);
     emitPoint(QStringLiteral("best_val_top1"), figures.bestValTop1);
-    line(QStringLiteral("%1 | Train Loss: %2 | Val Loss: %3 | Val Top-1: %4 | Val Top-5: %5 | Train Top-1: %6 | Time: %7 s")
-             .arg(epochText(figures.epoch), fixed(figures.training.loss(), 4),
-                  fixed(figures.validation.loss(), 4), fixed(figures.validation.top1(), 4),
-                  fixed(figures.validation.top5(), 4), fixed(figures.training.top1(), 4),
-                  fixed(figures.seconds, 1)));
+    line(QStringLiteral(
+             "%1 | Train Loss: %2 | Val Loss: %3 | Val Top-1: %4 | Val Top-5: %5 | Train Top-1: %6 | Time: %7 s")
+             .arg(epochText(figures.epoch), fixed(figures.training.loss(), 4), fixed(figures.validation.loss(), 4),
+                  fixed(figures.validation.top1(), 4), fixed(figures.validation.top5(), 4),
+                  fixed(figures.training.top1(), 4), fixed(figures.seconds, 1)));
 }
 
 double TrainingReport::imagesPerSecond() const

@@ -13,23 +13,23 @@ namespace tw {
 
 struct StepFigures
 {
-    int epoch = 1;               ///< from 1
-    std::int64_t batch = 0;      ///< from 0
-    std::int64_t step = 1;       ///< optimizer steps done, this one included
+    int epoch = 1;          ///< from 1
+    std::int64_t batch = 0; ///< from 0
+    std::int64_t step = 1;  ///< optimizer steps done, this one included
     int images = 0;
     double loss = 0;
     double learningRate = 0;
-    double waitSeconds = 0;      ///< waiting for the loader
-    double stepSeconds = 0;      ///< forward, backward, update
+    double waitSeconds = 0; ///< waiting for the loader
+    double stepSeconds = 0; ///< forward, backward, update
 };
 
 struct EpochFigures
 {
     int epoch = 1;
     std::int64_t step = 0;
-    Score training;              ///< running, in training mode
+    Score training; ///< running, in training mode
     Score validation;
-    double seconds = 0;          ///< training and validation
+    double seconds = 0; ///< training and validation
     double bestValTop1 = 0;
 };
 
@@ -64,12 +64,12 @@ private:
     Clock::time_point m_start = Clock::now();
     double m_cpuAtEpoch = 0;
     double m_secondsAtEpoch = 0;
-    std::int64_t m_batches = 1;      ///< of this epoch
-    std::int64_t m_batchesDone = 0;  ///< of this epoch
+    std::int64_t m_batches = 1;     ///< of this epoch
+    std::int64_t m_batchesDone = 0; ///< of this epoch
     int m_epoch = 1;
-    Score m_running;                 ///< of this epoch; images and loss
+    Score m_running; ///< of this epoch; images and loss
     std::int64_t m_images = 0;
-    double m_trainingSeconds = 0;    ///< waiting for the loader and steps
+    double m_trainingSeconds = 0; ///< waiting for the loader and steps
 };
 
 } // namespace tw

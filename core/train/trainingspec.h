@@ -14,13 +14,13 @@ namespace tw {
 struct TrainingSpec
 {
     UntrainedModel model;
-    ManifestPtr training;       ///< transforms attached (may be none)
+    ManifestPtr training; ///< transforms attached (may be none)
     ManifestPtr validation;
     int epochs = 5;
     int batchSize = 16;
     int warmupEpochs = 0;
     double learningRate = 0.001;
-    std::uint64_t seed = 1;     ///< the bits of a signed number; shown and stored as that
+    std::uint64_t seed = 1; ///< the bits of a signed number; shown and stored as that
     int patience = 3;
     int printFrequency = 10;
     QString device = QStringLiteral("auto");
@@ -29,10 +29,10 @@ struct TrainingSpec
     double weightDecay = 1e-4;
     double power = 2;
     double endLearningRate = 0;
-    QString keep = QStringLiteral("best_top1");  ///< best_top1 | best_loss | last
+    QString keep = QStringLiteral("best_top1"); ///< best_top1 | best_loss | last
     int numWorkers = 2;
     int prefetch = 2;
-    QString onNan = QStringLiteral("stop");      ///< stop | continue
+    QString onNan = QStringLiteral("stop"); ///< stop | continue
     bool requireSameCategories = false;
     QString normalization = QStringLiteral("weights");
     int threads = 0;
@@ -40,9 +40,9 @@ struct TrainingSpec
 
 struct TrainingResult
 {
-    ModelInfo info;             ///< training figures filled in
-    StateDict weights;          ///< host memory, deep copies
-    QString stopped;            ///< empty, "user", "patience", "nan"
+    ModelInfo info;    ///< training figures filled in
+    StateDict weights; ///< host memory, deep copies
+    QString stopped;   ///< empty, "user", "patience", "nan"
     double bestValTop1 = 0;
     int bestEpoch = 0;
     int epochsDone = 0;

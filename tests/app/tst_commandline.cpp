@@ -44,8 +44,8 @@ void TestCommandLine::helpOfEveryCommand()
 {
     const ProcessOutcome overview = cli({"--help"});
     QCOMPARE(overview.exitCode, 0);
-    for (const char *command : {"run", "validate", "components", "describe", "score", "new", "jobs",
-                                "logs", "devices", "inspect", "decode", "data", "bench"}) {
+    for (const char *command : {"run", "validate", "components", "describe", "score", "new", "jobs", "logs", "devices",
+                                "inspect", "decode", "data", "bench"}) {
         QVERIFY2(overview.out.contains(QByteArray("\n  ") + command), command);
         const ProcessOutcome help = cli({QLatin1String(command), "--help"});
         QCOMPARE(help.exitCode, 0);
@@ -59,19 +59,15 @@ void TestCommandLine::usage_data()
     QTest::addColumn<QStringList>("arguments");
     QTest::addColumn<QByteArray>("text");
     QTest::newRow("no command") << QStringList{} << QByteArray();
-    QTest::newRow("misspelt command")
-        << QStringList{"valdate"} << QByteArray("Did you mean validate?");
-    QTest::newRow("misspelt option")
-        << QStringList{"run", "x", "--workspce", "y"} << QByteArray("Did you mean --workspace?");
+    QTest::newRow("misspelt command") << QStringList{"valdate"} << QByteArray("Did you mean validate?");
+    QTest::newRow("misspelt option") << QStringList{"run", "x", "--workspce", "y"}
+                                     << QByteArray("Did you mean --workspace?");
     QTest::newRow("no file") << QStringList{"run"} << QByteArray("FILE");
     QTest::newRow("two files") << QStringList{"run", "a", "b"} << QByteArray("'b'");
     QTest::newRow("no value") << QStringList{"run", "a", "--set"} << QByteArray("--set");
-    QTest::newRow("a value for a switch")
-        << QStringList{"components", "--json=yes"} << QByteArray("--json");
-    QTest::newRow("unknown component")
-        << QStringList{"describe", "resnt"} << QByteArray("Did you mean resnet?");
-    QTest::newRow("bad number") << QStringList{"new", "mlp", "--classes", "two", "--out", "x"}
-                                << QByteArray("two");
+    QTest::newRow("a value for a switch") << QStringList{"components", "--json=yes"} << QByteArray("--json");
+    QTest::newRow("unknown component") << QStringList{"describe", "resnt"} << QByteArray("Did you mean resnet?");
+    QTest::newRow("bad number") << QStringList{"new", "mlp", "--classes", "two", "--out", "x"} << QByteArray("two");
     QTest::newRow("jobs verb") << QStringList{"jobs", "kill"} << QByteArray("kill");
     QTest::newRow("bench what") << QStringList{"bench", "disk"} << QByteArray("disk");
 }
@@ -105,10 +101,8 @@ void TestCommandLine::describeOne()
     QCOMPARE(text.exitCode, 0);
     for (const char *word : {"image_directory1", "fraction", "default: 0.9", "stratified"})
         QVERIFY2(text.out.contains(word), word);
-    const QJsonObject json =
-        jsonLines(cli({"describe", "split-image-directory", "--json"}).out).value(0);
-    QCOMPARE(json.value("parameters").toArray().first().toObject().value("default").toDouble(),
-             0.9);
+    const QJsonObject json = jsonLines(cli({"describe", "split-image-directory", "--json"}).out).value(0);
+    QCOMPARE(json.value("parameters").toArray().first().toObject().value("default").toDouble(), 0.9);
 }
 
 void TestCommandLine::referencePage()
@@ -121,27 +115,23 @@ void TestCommandLine::referencePage()
 
 void TestCommandLine::validatesWithFacts()
 {
-    const ProcessOutcome outcome =
-        cli({"validate", displayPath(writeTinyPipeline(folder(), 60, 1))});
+    const ProcessOutcome outcome = cli({"validate", displayPath(writeTinyPipeline(folder(), 60, 1))});
     QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
-    QVERIFY2(outcome.out.contains("convert: 60 images \xc2\xb7 3 classes"),
-             outcome.out.constData());
+    QVERIFY2(outcome.out.contains("convert: 60 images \xc2\xb7 3 classes"), outcome.out.constData());
     QVERIFY(outcome.out.contains("split: 48 + 12 images"));
 }
 
 void TestCommandLine::allFaultsAtOnce()
 {
     const QString file = displayPath(writeTinyPipeline(folder(), 60, 1));
-    const ProcessOutcome outcome =
-        cli({"run", file, "--workspace", at("ws"), "--set", "train.process_count_per_node=4",
-             "--set", "transforms.resize=true", "--set", "transforms.center_crop=true", "--set",
-             "transforms.size=20", "--set", "transforms.crop_size=24"});
+    const ProcessOutcome outcome = cli({"run", file, "--workspace", at("ws"), "--set", "train.process_count_per_node=4",
+                                        "--set", "transforms.resize=true", "--set", "transforms.center_crop=true",
+                                        "--set", "transforms.size=20", "--set", "transforms.crop_size=24"});
     QCOMPARE(outcome.exitCode, 2);
     QVERIFY2(outcome.err.contains("InvalidResourceLayoutError: "), outcome.err.constData());
     QVERIFY2(outcome.err.contains("LessThanOrEqualToError: "), outcome.err.constData());
     QVERIFY(outcome.err.contains("(transforms.crop_size)"));
-    QVERIFY2(!fs::exists(folder() / "ws" / "jobs") || fs::is_empty(folder() / "ws" / "jobs"),
-             "no job is made");
+    QVERIFY2(!fs::exists(folder() / "ws" / "jobs") || fs::is_empty(folder() / "ws" / "jobs"), "no job is made");
 }
 
 void TestCommandLine::settingsThatDoNotFit_data()
@@ -150,18 +140,12 @@ void TestCommandLine::settingsThatDoNotFit_data()
     QTest::addColumn<QByteArray>("name");
     QTest::addColumn<QByteArray>("offender");
     QTest::newRow("range") << "train.epochs=0" << QByteArray("GreaterThanError") << QByteArray("0");
-    QTest::newRow("two bounds") << "split.fraction=1.5" << QByteArray("NotInRangeValueError")
-                                << QByteArray("1.5");
-    QTest::newRow("kind") << "train.epochs=many" << QByteArray("InvalidPipelineError")
-                          << QByteArray("many");
-    QTest::newRow("node") << "trian.epochs=1" << QByteArray("InvalidPipelineError")
-                          << QByteArray("trian");
-    QTest::newRow("parameter") << "train.epoch=1" << QByteArray("InvalidPipelineError")
-                               << QByteArray("epoch");
-    QTest::newRow("pipeline parameter")
-        << "speed=1" << QByteArray("InvalidPipelineError") << QByteArray("speed");
-    QTest::newRow("form") << "train.epochs" << QByteArray("InvalidPipelineError")
-                          << QByteArray("train.epochs");
+    QTest::newRow("two bounds") << "split.fraction=1.5" << QByteArray("NotInRangeValueError") << QByteArray("1.5");
+    QTest::newRow("kind") << "train.epochs=many" << QByteArray("InvalidPipelineError") << QByteArray("many");
+    QTest::newRow("node") << "trian.epochs=1" << QByteArray("InvalidPipelineError") << QByteArray("trian");
+    QTest::newRow("parameter") << "train.epoch=1" << QByteArray("InvalidPipelineError") << QByteArray("epoch");
+    QTest::newRow("pipeline parameter") << "speed=1" << QByteArray("InvalidPipelineError") << QByteArray("speed");
+    QTest::newRow("form") << "train.epochs" << QByteArray("InvalidPipelineError") << QByteArray("train.epochs");
 }
 
 void TestCommandLine::settingsThatDoNotFit()
@@ -169,8 +153,7 @@ void TestCommandLine::settingsThatDoNotFit()
     QFETCH(QString, setting);
     QFETCH(QByteArray, name);
     QFETCH(QByteArray, offender);
-    const ProcessOutcome outcome =
-        cli({"validate", displayPath(writeTinyPipeline(folder(), 30, 1)), "--set", setting});
+    const ProcessOutcome outcome = cli({"validate", displayPath(writeTinyPipeline(folder(), 30, 1)), "--set", setting});
     QCOMPARE(outcome.exitCode, 2);
     QVERIFY2(outcome.err.startsWith(name + ": "), outcome.err.constData());
     QVERIFY2(outcome.err.contains(offender), outcome.err.constData());
@@ -178,12 +161,10 @@ void TestCommandLine::settingsThatDoNotFit()
 
 void TestCommandLine::preflightFaultsLeaveWithTwo()
 {
-    const ProcessOutcome outcome =
-        cli({"validate", displayPath(writeTinyPipeline(folder(), 60, 1)), "--set",
-             "train.batch_size=49", "--set", "train.device=cuda:77"});
+    const ProcessOutcome outcome = cli({"validate", displayPath(writeTinyPipeline(folder(), 60, 1)), "--set",
+                                        "train.batch_size=49", "--set", "train.device=cuda:77"});
     QCOMPARE(outcome.exitCode, 2);
-    QVERIFY2(outcome.err.contains("LessThanOrEqualToError: ") && outcome.err.contains("49"),
-             outcome.err.constData());
+    QVERIFY2(outcome.err.contains("LessThanOrEqualToError: ") && outcome.err.contains("49"), outcome.err.constData());
     QVERIFY2(outcome.err.contains("DeviceUnavailableError: "), outcome.err.constData());
 }
 
@@ -199,8 +180,7 @@ void TestCommandLine::jobsOfANewWorkspace()
 void TestCommandLine::dataOfAnIdxPair()
 {
     writeTinyPipeline(folder(), 30, 1);
-    const ProcessOutcome outcome =
-        cli({"data", at("tiny-images-idx3-ubyte"), "--json", "--samples"});
+    const ProcessOutcome outcome = cli({"data", at("tiny-images-idx3-ubyte"), "--json", "--samples"});
     QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
     const QJsonObject json = jsonLines(outcome.out).value(0);
     QCOMPARE(json.value("images").toInt(), 30);
@@ -216,31 +196,24 @@ void TestCommandLine::dataOfAnIdxPair()
 
 void TestCommandLine::decodesAPicture()
 {
-    std::ofstream(at("two.ppm").toStdString(), std::ios::binary)
-        << "P6\n2 1\n255\n"
-        << std::string("\xff\x00\x0a\x01\x02\x04", 6);
+    std::ofstream(at("two.ppm").toStdString(), std::ios::binary) << "P6\n2 1\n255\n"
+                                                                 << std::string("\xff\x00\x0a\x01\x02\x04", 6);
     const ProcessOutcome outcome = cli({"decode", at("two.ppm"), "--json", "--probe", "1,0"});
     QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
-    QCOMPARE(
-        outcome.out,
-        QByteArray("{\"width\":2,\"height\":1,\"mean_rgb\":[128,1,7],\"probes\":[[1,2,4]]}\n"));
+    QCOMPARE(outcome.out, QByteArray("{\"width\":2,\"height\":1,\"mean_rgb\":[128,1,7],\"probes\":[[1,2,4]]}\n"));
     QCOMPARE(cli({"decode", at("two.ppm"), "--probe", "2,0"}).exitCode, 2);
     std::ofstream(at("bad.jpg").toStdString()) << "no picture";
     const ProcessOutcome bad = cli({"decode", at("bad.jpg")});
     QCOMPARE(bad.exitCode, 1);
-    QVERIFY2(bad.err.startsWith("InvalidImageError: ") && bad.err.contains("bad.jpg"),
-             bad.err.constData());
+    QVERIFY2(bad.err.startsWith("InvalidImageError: ") && bad.err.contains("bad.jpg"), bad.err.constData());
 }
 
 void TestCommandLine::freshModelsAreReproducible()
 {
-    const QStringList common{
-        "--classes", "2",        "--set", "hidden_sizes=[10]", "--set", "in_channels=1",
-        "--set",     "height=1", "--set", "width=2",           "--out"};
-    for (const auto &[name, seed] :
-         {std::pair("a", "3"), std::pair("b", "3"), std::pair("c", "4")}) {
-        const ProcessOutcome made =
-            cli(QStringList{"new", "mlp", "--seed", seed} + common + QStringList{at(name)});
+    const QStringList common{"--classes", "2",        "--set", "hidden_sizes=[10]", "--set", "in_channels=1",
+                             "--set",     "height=1", "--set", "width=2",           "--out"};
+    for (const auto &[name, seed] : {std::pair("a", "3"), std::pair("b", "3"), std::pair("c", "4")}) {
+        const ProcessOutcome made = cli(QStringList{"new", "mlp", "--seed", seed} + common + QStringList{at(name)});
         QVERIFY2(made.exitCode == 0, made.err.constData());
     }
     const auto look = [&](const char *name) {
@@ -265,14 +238,12 @@ void TestCommandLine::freshModelsAreReproducible()
 void TestCommandLine::scoresAnIdxPair()
 {
     writeTinyPipeline(folder(), 6, 1);
-    const ProcessOutcome made =
-        cli({"new", "small_cnn", "--classes", "3", "--set", "in_channels=1", "--set", "height=28",
-             "--set", "width=28", "--out", at("model")});
+    const ProcessOutcome made = cli({"new", "small_cnn", "--classes", "3", "--set", "in_channels=1", "--set",
+                                     "height=28", "--set", "width=28", "--out", at("model")});
     QVERIFY2(made.exitCode == 0, made.err.constData());
     QStringList labels;
     for (const QString &data : {m_folder->path(), at("tiny-images-idx3-ubyte")}) {
-        const ProcessOutcome scored =
-            cli({"score", at("model"), data, "--json", "--device", "cpu"});
+        const ProcessOutcome scored = cli({"score", at("model"), data, "--json", "--device", "cpu"});
         QVERIFY2(scored.exitCode == 0, scored.err.constData());
         const QList<QJsonObject> lines = jsonLines(scored.out);
         QCOMPARE(lines.size(), 6);
@@ -284,20 +255,18 @@ void TestCommandLine::scoresAnIdxPair()
     // Class names that are no UTF-8 stay apart.
     QFile model(at("model/model.json"));
     QVERIFY(model.open(QIODevice::ReadWrite));
-    const QByteArray text = model.readAll().replace(
-        R"(["class0","class1",)", R"([{"path":"caf%E8","raw":true},{"path":"caf%E9","raw":true},)");
+    const QByteArray text = model.readAll().replace(R"(["class0","class1",)",
+                                                    R"([{"path":"caf%E8","raw":true},{"path":"caf%E9","raw":true},)");
     QVERIFY(model.seek(0) && model.write(text) == text.size());
     model.close();
-    const ProcessOutcome latin =
-        cli({"score", at("model"), m_folder->path(), "--json", "--device", "cpu"});
+    const ProcessOutcome latin = cli({"score", at("model"), m_folder->path(), "--json", "--device", "cpu"});
     QVERIFY2(latin.exitCode == 0, latin.err.constData());
     QCOMPARE(jsonLines(latin.out)[0].value("probabilities").toObject().keys(),
              (QStringList{"caf%E8", "caf%E9", "class2"}));
     QFile::remove(at("tiny-labels-idx1-ubyte"));
     const ProcessOutcome half = cli({"score", at("model"), m_folder->path()});
     QCOMPARE(half.exitCode, 1);
-    QVERIFY2(half.err.startsWith("InvalidDatasetError: ") && half.err.count("Error: ") == 1,
-             half.err.constData());
+    QVERIFY2(half.err.startsWith("InvalidDatasetError: ") && half.err.count("Error: ") == 1, half.err.constData());
 }
 
 QTEST_GUILESS_MAIN(TestCommandLine)

@@ -55,9 +55,8 @@ void TestCommandLineInterrupts::cleanup()
 void TestCommandLineInterrupts::startTraining()
 {
     const fs::path file = writeTinyPipeline(m_folder->path().toStdString(), 300, 100000);
-    m_process->start(cliProgram(),
-                     {"run", displayPath(file), "--workspace", at("ws"), "--json", "--export",
-                      "train.trained_model=" + at("model")});
+    m_process->start(cliProgram(), {"run", displayPath(file), "--workspace", at("ws"), "--json", "--export",
+                                    "train.trained_model=" + at("model")});
     QVERIFY(m_process->waitForStarted());
     const auto validated = [this] {
         m_process->waitForReadyRead(50);
@@ -87,8 +86,7 @@ void TestCommandLineInterrupts::controlCKeepsTheModel()
     QVERIFY(m_process->waitForFinished(120000));
     QCOMPARE(m_process->exitStatus(), QProcess::NormalExit);
     QCOMPARE(m_process->exitCode(), 130);
-    QVERIFY2(fs::exists(m_folder->path().toStdString() + "/model/model.json"),
-             "what training has reached is exported");
+    QVERIFY2(fs::exists(m_folder->path().toStdString() + "/model/model.json"), "what training has reached is exported");
     QCOMPARE(nodeState("train"), QStringLiteral("Completed"));
     QCOMPARE(nodeState("score"), QStringLiteral("Canceled"));
     QCOMPARE(job().value("state").toString(), QStringLiteral("Canceled"));
@@ -134,8 +132,8 @@ void TestCommandLineInterrupts::logsFollowToTheEnd()
 {
     startTraining();
     QProcess follower;
-    follower.start(cliProgram(), {"logs", job().value("id").toString(), "--node", "train", "--rank",
-                                  "0", "--follow", "--workspace", at("ws")});
+    follower.start(cliProgram(), {"logs", job().value("id").toString(), "--node", "train", "--rank", "0", "--follow",
+                                  "--workspace", at("ws")});
     QVERIFY(follower.waitForStarted());
     QByteArray seen;
     const auto followed = [&] {

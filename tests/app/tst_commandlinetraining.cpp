@@ -29,10 +29,7 @@ private Q_SLOTS:
 private:
     QString at(const char *name) const { return m_folder->filePath(QLatin1String(name)); }
     fs::path folder() const { return m_folder->path().toStdString(); }
-    QString tiny(int images, int epochs) const
-    {
-        return displayPath(writeTinyPipeline(folder(), images, epochs));
-    }
+    QString tiny(int images, int epochs) const { return displayPath(writeTinyPipeline(folder(), images, epochs)); }
     QJsonObject onlyJob() const;
     /// Three classes of plain colours as JPEG files; false without PIL.
     bool writeJpegFolder() const;
@@ -50,10 +47,9 @@ QJsonObject TestCommandLineTraining::onlyJob() const
 void TestCommandLineTraining::trainsAndEvaluates()
 {
     const ProcessOutcome outcome =
-        cli({"run", tiny(300, 1), "--workspace", at("ws"), "--json", "--experiment", "first",
-             "--name", "tiny run", "--tag", "kind=test", "--set", "rate=0.04", "--set",
-             "train.epochs=2", "--export", "train.trained_model=" + at("model"), "--export",
-             "evaluate.evaluation_results=" + at("evaluation")});
+        cli({"run", tiny(300, 1), "--workspace", at("ws"), "--json", "--experiment", "first", "--name", "tiny run",
+             "--tag", "kind=test", "--set", "rate=0.04", "--set", "train.epochs=2", "--export",
+             "train.trained_model=" + at("model"), "--export", "evaluate.evaluation_results=" + at("evaluation")});
     QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
     const QList<QJsonObject> lines = jsonLines(outcome.out);
     const QStringList kinds{"job", "node", "progress", "metric", "log", "error", "result"};
@@ -81,8 +77,8 @@ void TestCommandLineTraining::trainsAndEvaluates()
     QCOMPARE(validations, 2);
     QCOMPARE(firstRate, 0.04);
 
-    for (const char *name : {"model.json", "weights.pth", "weights.safetensors", "labels.txt",
-                             "score.py", "metrics.jsonl", "pipeline.json"})
+    for (const char *name : {"model.json", "weights.pth", "weights.safetensors", "labels.txt", "score.py",
+                             "metrics.jsonl", "pipeline.json"})
         QVERIFY2(fs::file_size(folder() / "model" / name) > 0, name);
     const auto model = readJsonObject(folder() / "model" / "model.json", errors::InvalidDataset);
     TW_VERIFY(model);
@@ -90,8 +86,7 @@ void TestCommandLineTraining::trainsAndEvaluates()
     const auto metrics = readFile(folder() / "model" / "metrics.jsonl", errors::InvalidDataset);
     QCOMPARE(metrics->count("\"val_loss\""), 2);
 
-    const auto evaluation =
-        readJsonObject(folder() / "evaluation" / "evaluation.json", errors::InvalidDataset);
+    const auto evaluation = readJsonObject(folder() / "evaluation" / "evaluation.json", errors::InvalidDataset);
     TW_VERIFY(evaluation);
     const QJsonObject row = evaluation->value("results").toArray().first().toObject();
     QCOMPARE(row.value("Total").toInt(), 60);
@@ -103,8 +98,7 @@ void TestCommandLineTraining::trainsAndEvaluates()
     QCOMPARE(job.value("tags").toObject().value("kind").toString(), QStringLiteral("test"));
     const QString id = job.value("id").toString();
     QCOMPARE(cli({"jobs", "wait", id, "--workspace", at("ws")}).out, QByteArray("Completed\n"));
-    const ProcessOutcome log =
-        cli({"logs", id, "--node", "train", "--rank", "0", "--workspace", at("ws")});
+    const ProcessOutcome log = cli({"logs", id, "--node", "train", "--rank", "0", "--workspace", at("ws")});
     QVERIFY2(log.out.contains("Epoch: 002/002 | Train Loss: "), log.out.constData());
     QVERIFY(cli({"jobs", "show", id, "--workspace", at("ws")}).out.contains("best_val_top1"));
 }
@@ -113,8 +107,7 @@ void TestCommandLineTraining::reusesUnlessForced()
 {
     const QString file = tiny(90, 1);
     const auto reused = [&](const QStringList &more) {
-        const ProcessOutcome outcome =
-            cli(QStringList{"run", file, "--workspace", at("ws"), "--json"} + more);
+        const ProcessOutcome outcome = cli(QStringList{"run", file, "--workspace", at("ws"), "--json"} + more);
         int count = 0;
         for (const QJsonObject &line : ofKind(jsonLines(outcome.out), "node"))
             count += line.value("state").toString() == "Reused";
@@ -131,8 +124,7 @@ void TestCommandLineTraining::reusesUnlessForced()
 
 void TestCommandLineTraining::seedLeftEmptyIsStored()
 {
-    const ProcessOutcome outcome =
-        cli({"run", tiny(90, 1), "--workspace", at("ws"), "--set", "train.random_seed="});
+    const ProcessOutcome outcome = cli({"run", tiny(90, 1), "--workspace", at("ws"), "--set", "train.random_seed="});
     QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
     const fs::path job = folder() / "ws" / "jobs" / onlyJob().value("id").toString().toStdString();
     const auto pipeline = readJsonObject(job / "pipeline.json", errors::InvalidPipeline);
@@ -145,14 +137,12 @@ void TestCommandLineTraining::seedLeftEmptyIsStored()
 void TestCommandLineTraining::recordsSeedAndMachine()
 {
     const QString seed = QStringLiteral("-9007199254740993"); // a double would lose the last digit
-    const ProcessOutcome outcome =
-        cli({"run", tiny(60, 1), "--workspace", at("ws"), "--set", "train.random_seed=" + seed,
-             "--export", "train.trained_model=" + at("model")});
+    const ProcessOutcome outcome = cli({"run", tiny(60, 1), "--workspace", at("ws"), "--set",
+                                        "train.random_seed=" + seed, "--export", "train.trained_model=" + at("model")});
     QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
     const auto model = readJsonObject(folder() / "model" / "model.json", errors::InvalidDataset);
     TW_VERIFY(model);
-    QCOMPARE(model->value("training").toObject().value("random_seed").toInteger(),
-             seed.toLongLong());
+    QCOMPARE(model->value("training").toObject().value("random_seed").toInteger(), seed.toLongLong());
     QCOMPARE(model->value("provenance").toObject().value("seed").toString(), seed);
 
     const fs::path job = folder() / "ws" / "jobs" / onlyJob().value("id").toString().toStdString();
@@ -168,8 +158,8 @@ void TestCommandLineTraining::recordsSeedAndMachine()
 
 void TestCommandLineTraining::failsAtTheNode()
 {
-    const ProcessOutcome outcome = cli({"run", tiny(60, 1), "--workspace", at("ws"), "--json",
-                                        "--set", "data.path=" + at("nowhere")});
+    const ProcessOutcome outcome =
+        cli({"run", tiny(60, 1), "--workspace", at("ws"), "--json", "--set", "data.path=" + at("nowhere")});
     QCOMPARE(outcome.exitCode, 1);
     QVERIFY2(outcome.err.startsWith("InvalidDatasetError: "), outcome.err.constData());
     const QList<QJsonObject> faults = ofKind(jsonLines(outcome.out), "error");
@@ -194,9 +184,7 @@ for c, colour in (("blue", (20, 30, 220)), ("green", (30, 210, 40)), ("red", (22
         Image.new("RGB", (70 + i, 66), tuple(min(255, v + 3 * i) for v in colour)).save(
             os.path.join(sys.argv[1], c, f"{i}.jpg"))
 )";
-    return runProcess("/usr/bin/python3", {"-c", QString::fromUtf8(script), at("pictures")})
-               .exitCode
-        == 0;
+    return runProcess("/usr/bin/python3", {"-c", QString::fromUtf8(script), at("pictures")}).exitCode == 0;
 }
 
 void TestCommandLineTraining::trainsResnetOnAFolderAndScores()
@@ -204,17 +192,21 @@ void TestCommandLineTraining::trainsResnetOnAFolderAndScores()
     if (!writeJpegFolder())
         QSKIP("PIL not found");
     const fs::path sample = sourceFolder() / "resources/samples/folder-resnet18.pipeline.json";
-    const ProcessOutcome outcome =
-        cli({"run", displayPath(sample), "--workspace", at("ws"), "--set",
-             "data.path=" + at("pictures"), "--set", "split.fraction=0.75", "--set",
-             "transform.size=64", "--set", "transform.crop_size=64", "--set",
-             "transform.random_size=64", "--set", "train.epochs=1", "--set", "train.batch_size=6",
-             "--set", "train.device=cpu", "--export", "train.trained_model=" + at("model")});
+    const ProcessOutcome outcome = cli({"run",         displayPath(sample),
+                                        "--workspace", at("ws"),
+                                        "--set",       "data.path=" + at("pictures"),
+                                        "--set",       "split.fraction=0.75",
+                                        "--set",       "transform.size=64",
+                                        "--set",       "transform.crop_size=64",
+                                        "--set",       "transform.random_size=64",
+                                        "--set",       "train.epochs=1",
+                                        "--set",       "train.batch_size=6",
+                                        "--set",       "train.device=cpu",
+                                        "--export",    "train.trained_model=" + at("model")});
     QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
 
-    const ProcessOutcome scored =
-        cli({"score", at("model"), at("pictures/red/0.jpg"), at("pictures/blue"), "--json",
-             "--logits", "--device", "cpu"});
+    const ProcessOutcome scored = cli(
+        {"score", at("model"), at("pictures/red/0.jpg"), at("pictures/blue"), "--json", "--logits", "--device", "cpu"});
     QVERIFY2(scored.exitCode == 0, scored.err.constData());
     const QList<QJsonObject> lines = jsonLines(scored.out);
     QCOMPARE(lines.size(), 9);
@@ -234,8 +226,8 @@ void TestCommandLineTraining::trainsResnetOnAFolderAndScores()
 
     // One that is no picture is named; the rest is scored.
     std::ofstream(at("bad.jpg").toStdString()) << "no picture";
-    const ProcessOutcome partly = cli({"score", at("model"), at("bad.jpg"),
-                                       at("pictures/red/1.jpg"), "--csv", at("table.csv")});
+    const ProcessOutcome partly =
+        cli({"score", at("model"), at("bad.jpg"), at("pictures/red/1.jpg"), "--csv", at("table.csv")});
     QCOMPARE(partly.exitCode, 1);
     QVERIFY2(partly.err.startsWith("InvalidImageError: "), partly.err.constData());
     const auto table = readFile(folder() / "table.csv", errors::InvalidDataset);

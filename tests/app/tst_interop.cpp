@@ -94,20 +94,27 @@ void InteropTest::logitsAgree_data()
     QTest::addColumn<QString>("sample");
     QTest::addColumn<QStringList>("settings");
     QTest::addColumn<QString>("pictures");
-    QTest::newRow("resnet18") << QStringLiteral("folder-resnet18")
-                              << QStringList{"data.path=" + path("large"), "transform.size=72", "transform.crop_size=64",
-                                             "transform.random_size=64", "train.epochs=2", "train.batch_size=4",
-                                             "train.learning_rate=0.01"}
+    QTest::newRow("resnet18") << QStringLiteral(
+        "folder-resnet18") << QStringList{"data.path=" + path("large"), "transform.size=72", "transform.crop_size=64",
+                                          "transform.random_size=64",   "train.epochs=2",    "train.batch_size=4",
+                                          "train.learning_rate=0.01"}
                               << path("score-large");
     QTest::newRow("small_cnn, one channel") << QStringLiteral("fashion-mnist")
-                                            << QStringList{"data.path=" + path("small/train"), "validation_data.path=" + path("small/val"),
-                                                           "convert.class_names=", "validation_convert.class_names=",
-                                                           "train.epochs=3", "train.batch_size=4"}
+                                            << QStringList{"data.path=" + path("small/train"),
+                                                           "validation_data.path=" + path("small/val"),
+                                                           "convert.class_names=",
+                                                           "validation_convert.class_names=",
+                                                           "train.epochs=3",
+                                                           "train.batch_size=4"}
                                             << path("score-small");
     QTest::newRow("small_cnn, colour") << QStringLiteral("fashion-mnist")
-                                       << QStringList{"data.path=" + path("small/train"), "validation_data.path=" + path("small/val"),
-                                                      "convert.class_names=", "validation_convert.class_names=",
-                                                      "model.input_channels=3", "train.normalization=dataset", "train.epochs=2",
+                                       << QStringList{"data.path=" + path("small/train"),
+                                                      "validation_data.path=" + path("small/val"),
+                                                      "convert.class_names=",
+                                                      "validation_convert.class_names=",
+                                                      "model.input_channels=3",
+                                                      "train.normalization=dataset",
+                                                      "train.epochs=2",
                                                       "train.batch_size=4"}
                                        << path("score-small");
 }
@@ -133,8 +140,13 @@ void InteropTest::logitsAgree()
     QFETCH(QStringList, settings);
     QFETCH(QString, pictures);
     const QString model = path(QString::fromLatin1(QTest::currentDataTag()).remove(QRegularExpression("\\W")));
-    QStringList run{"run", QString::fromStdString(test::sourceFolder() / "resources/samples") + u'/' + sample + ".pipeline.json",
-                    "--workspace", path("workspace"), "--export", "train.trained_model=" + model};
+    QStringList run{
+        "run",
+        QString::fromStdString(test::sourceFolder() / "resources/samples") + u'/' + sample + ".pipeline.json",
+        "--workspace",
+        path("workspace"),
+        "--export",
+        "train.trained_model=" + model};
     for (const QString &setting : settings)
         run += {"--set", setting};
     const auto trained = test::runProcess(m_cli, run, 240000);
@@ -158,7 +170,8 @@ void InteropTest::logitsAgree()
             largest = std::max(largest, std::abs(b[c].toDouble()));
             gap = std::max(gap, std::abs(a[c].toDouble() - b[c].toDouble()));
         }
-        QVERIFY2(gap <= 2e-5 * largest, qPrintable(QStringLiteral("%1: gap %2, largest %3").arg(images[i]).arg(gap).arg(largest)));
+        QVERIFY2(gap <= 2e-5 * largest,
+                 qPrintable(QStringLiteral("%1: gap %2, largest %3").arg(images[i]).arg(gap).arg(largest)));
         QCOMPARE(our["label"], their["label"]);
         QCOMPARE(our["path"], their["path"]);
         QCOMPARE(our["probabilities"].toObject().keys(), their["probabilities"].toObject().keys());

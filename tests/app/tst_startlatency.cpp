@@ -42,7 +42,8 @@ double ownSeconds()
     for (int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
         rusage use{};
         ::getrusage(who, &use);
-        seconds += double(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + 1e-6 * double(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+        seconds += double(use.ru_utime.tv_sec + use.ru_stime.tv_sec)
+                   + 1e-6 * double(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
     }
     return seconds;
 }
@@ -118,8 +119,9 @@ double TestStartLatency::firstTrainedBatch()
     QElapsedTimer clock;
     clock.start();
     QProcess process;
-    process.start(program(), {QStringLiteral("run"), QString::fromStdString(sample.string()), QStringLiteral("--workspace"),
-                              folder.filePath(QStringLiteral("w")), QStringLiteral("--json")});
+    process.start(program(),
+                  {QStringLiteral("run"), QString::fromStdString(sample.string()), QStringLiteral("--workspace"),
+                   folder.filePath(QStringLiteral("w")), QStringLiteral("--json")});
     double reached = -1;
     while (reached < 0 && process.waitForReadyRead(20000))
         while (reached < 0 && process.canReadLine())

@@ -41,20 +41,18 @@ fs::path writeTinyPipeline(const fs::path &folder, int images, int epochs)
 {
     const fs::path data = writeIdxPair(folder, "tiny", images, 3);
     const fs::path file = folder / "tiny.pipeline.json";
-    std::ofstream(file)
-        << R"({"format": "trainwright-pipeline", "version": 1, "name": "Tiny",
+    std::ofstream(file) << R"({"format": "trainwright-pipeline", "version": 1, "name": "Tiny",
 "parameters": [{"id": "rate", "label": "Rate", "targets": ["train.learning_rate"]}],
 "nodes": [
 {"id": "data", "component": "image-dataset", "component_version": 1, "parameters": {"path": ")"
-        << data.string() << R"("}},
+                        << data.string() << R"("}},
 {"id": "convert", "component": "convert-to-image-directory", "component_version": 1, "parameters": {"class_names": "ant,bee,cow"}},
 {"id": "split", "component": "split-image-directory", "component_version": 1, "parameters": {"fraction": 0.8}},
 {"id": "transforms", "component": "init-image-transformation", "component_version": 1, "parameters": {"resize": false, "center_crop": false, "random_horizontal_flip": true}},
 {"id": "augment", "component": "apply-image-transformation", "component_version": 1, "parameters": {"mode": "for_training"}},
 {"id": "model", "component": "basic-network", "component_version": 1, "parameters": {"input_channels": "1"}},
 {"id": "train", "component": "train-pytorch-model", "component_version": 1, "parameters": {"epochs": )"
-        << epochs
-        << R"(, "learning_rate": 0.05, "patience": 100000, "threads": 1, "device": "cpu"}},
+                        << epochs << R"(, "learning_rate": 0.05, "patience": 100000, "threads": 1, "device": "cpu"}},
 {"id": "score", "component": "score-image-model", "component_version": 1, "parameters": {"device": "cpu"}},
 {"id": "evaluate", "component": "evaluate-model", "component_version": 1, "parameters": {}}],
 "connections": [

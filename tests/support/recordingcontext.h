@@ -31,10 +31,7 @@ public:
     }
     void driverLog(int, const QString &line) override { driverLines.append(line); }
     void metric(const MetricPoint &point) override { points.append(point); }
-    void result(const QString &key, const QJsonValue &value) override
-    {
-        results.insert(key, value);
-    }
+    void result(const QString &key, const QJsonValue &value) override { results.insert(key, value); }
     void stoppedEarly(const QString &reason) override { stopped = reason; }
     const StopToken &stopToken() const override { return stop; }
 

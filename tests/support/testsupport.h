@@ -30,8 +30,8 @@ ProcessOutcome runProcess(const QString &program, const QStringList &arguments, 
 } // namespace tw::test
 
 /// QVERIFY for a Result that prints the error's sentence.
-#define TW_VERIFY(result)                                                                          \
-    do {                                                                                           \
-        const auto &tw_checked_ = (result);                                                        \
-        QVERIFY2(tw_checked_.ok(), tw_checked_.ok() ? "" : qPrintable(tw_checked_.error().toString())); \
+#define TW_VERIFY(result)                                                                                              \
+    do {                                                                                                               \
+        const auto &tw_checked_ = (result);                                                                            \
+        QVERIFY2(tw_checked_.ok(), tw_checked_.ok() ? "" : qPrintable(tw_checked_.error().toString()));                \
     } while (false)

@@ -36,7 +36,8 @@ inline ComponentRegistry uiRegistry()
     registry.add(filter);
     ComponentType model;
     model.id = QStringLiteral("test-model");
-    model.named("Network", "Models", "A network.").output("model", "Untrained model", DataType::UntrainedModelDirectory);
+    model.named("Network", "Models", "A network.")
+        .output("model", "Untrained model", DataType::UntrainedModelDirectory);
     registry.add(model);
     ComponentType train;
     train.id = QStringLiteral("test-train");
@@ -47,9 +48,13 @@ inline ComponentRegistry uiRegistry()
         .parameter(ParameterSpec::integer("epochs", "Epochs", 5).atLeast(1).withHelp("Passes over the data."))
         .parameter(ParameterSpec::real("rate", "Learning rate", 0.001).above(0))
         .parameter(ParameterSpec::integer("seed", "Seed", 1).isAutomatic("drawn"))
-        .parameter(ParameterSpec::choice("optimizer", "Optimizer", "sgd", {{QStringLiteral("sgd"), QStringLiteral("SGD")},
-                                                                           {QStringLiteral("adam"), QStringLiteral("Adam")}}))
-        .parameter(ParameterSpec::real("momentum", "Momentum", 0.9).atLeast(0).below(1).visibleWhen("optimizer", {QStringLiteral("sgd")}))
+        .parameter(ParameterSpec::choice(
+            "optimizer", "Optimizer", "sgd",
+            {{QStringLiteral("sgd"), QStringLiteral("SGD")}, {QStringLiteral("adam"), QStringLiteral("Adam")}}))
+        .parameter(ParameterSpec::real("momentum", "Momentum", 0.9)
+                       .atLeast(0)
+                       .below(1)
+                       .visibleWhen("optimizer", {QStringLiteral("sgd")}))
         .parameter(ParameterSpec::boolean("shuffle", "Shuffle", true).isAdvanced())
         .parameter(ParameterSpec::integers("sizes", "Sizes", {10}).atLeast(1).isAdvanced())
         .parameter(ParameterSpec::range("scale", "Scale", 0.08, 1).isAdvanced())
@@ -81,7 +86,8 @@ inline Pipeline uiPipeline()
                                                            {"filter1.images", "train1.images"},
                                                            {"model1.model", "train1.model"}};
     for (const auto &[from, to] : wires)
-        pipeline.connections.append({PortAddress::fromText(QLatin1String(from)), PortAddress::fromText(QLatin1String(to))});
+        pipeline.connections.append(
+            {PortAddress::fromText(QLatin1String(from)), PortAddress::fromText(QLatin1String(to))});
     return pipeline;
 }
 
@@ -94,7 +100,8 @@ inline void dragInScene(QGraphicsView &view, const QPointF &from, const QPointF 
     for (int step = 1; step <= 5; ++step) {
         const QPoint local = point(from + (to - from) * step / 5.0);
         // QTest::mouseMove carries no buttons for widgets; a drag needs them.
-        QMouseEvent move(QEvent::MouseMove, local, view.viewport()->mapToGlobal(local), Qt::NoButton, Qt::LeftButton, {});
+        QMouseEvent move(QEvent::MouseMove, local, view.viewport()->mapToGlobal(local), Qt::NoButton, Qt::LeftButton,
+                         {});
         QCoreApplication::sendEvent(view.viewport(), &move);
     }
     if (release)

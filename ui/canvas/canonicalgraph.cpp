@@ -21,9 +21,8 @@ Pipeline canonicalPipeline(const ComponentRegistry &registry, const QByteArray &
         return {};
     Pipeline pipeline = loaded->pipeline;
     pipeline.nodes.removeIf([&](const PipelineNode &node) { return !registry.find(node.component); });
-    pipeline.connections.removeIf([&](const PipelineConnection &wire) {
-        return !pipeline.find(wire.from.node) || !pipeline.find(wire.to.node);
-    });
+    pipeline.connections.removeIf(
+        [&](const PipelineConnection &wire) { return !pipeline.find(wire.from.node) || !pipeline.find(wire.to.node); });
     for (PipelineNode &node : pipeline.nodes) {
         if (node.component == u"image-dataset")
             node.parameters.set(QStringLiteral("path"), folder);

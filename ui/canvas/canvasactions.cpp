@@ -28,10 +28,18 @@ void CanvasPage::registerEditActions(ActionRegistry &registry)
         return action;
     };
     QUndoStack *stack = &m_editor.undoStack();
-    QAction *undo = registry.add({QStringLiteral("edit.undo"), tr("&Undo"), QStringLiteral("undo"),
-                                  {QKeySequence(Qt::CTRL | Qt::Key_Z)}, {}, false});
-    QAction *redo = registry.add({QStringLiteral("edit.redo"), tr("&Redo"), QStringLiteral("redo"),
-                                  {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)}, {}, false});
+    QAction *undo = registry.add({QStringLiteral("edit.undo"),
+                                  tr("&Undo"),
+                                  QStringLiteral("undo"),
+                                  {QKeySequence(Qt::CTRL | Qt::Key_Z)},
+                                  {},
+                                  false});
+    QAction *redo = registry.add({QStringLiteral("edit.redo"),
+                                  tr("&Redo"),
+                                  QStringLiteral("redo"),
+                                  {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
+                                  {},
+                                  false});
     connect(undo, &QAction::triggered, stack, &QUndoStack::undo);
     connect(redo, &QAction::triggered, stack, &QUndoStack::redo);
     const auto showSteps = [undo, redo, stack] {
@@ -59,12 +67,17 @@ void CanvasPage::registerEditActions(ActionRegistry &registry)
         if (const auto ids = m_editor.duplicate(m_scene.selectedNodes()))
             m_scene.selectNodes(*ids);
     });
-    QAction *remove = add("edit.delete", tr("De&lete"), "delete", QKeySequence(Qt::Key_Delete), [this] { deleteSelection(); });
+    QAction *remove =
+        add("edit.delete", tr("De&lete"), "delete", QKeySequence(Qt::Key_Delete), [this] { deleteSelection(); });
     remove->setShortcuts({QKeySequence(Qt::Key_Delete), QKeySequence(Qt::Key_Backspace)});
     add("edit.selectAll", tr("Select &all"), "", QKeySequence(Qt::CTRL | Qt::Key_A), [this] { m_scene.selectAll(); });
     add("edit.find", tr("&Find a node…"), "search", QKeySequence(Qt::CTRL | Qt::Key_F), [this] { findNode(); });
-    QAction *layout = registry.add({QStringLiteral("edit.layout"), tr("&Lay out"), QStringLiteral("layout"),
-                                    {QKeySequence(Qt::CTRL | Qt::Key_L)}, tr("Arrange the nodes from left to right"), false});
+    QAction *layout = registry.add({QStringLiteral("edit.layout"),
+                                    tr("&Lay out"),
+                                    QStringLiteral("layout"),
+                                    {QKeySequence(Qt::CTRL | Qt::Key_L)},
+                                    tr("Arrange the nodes from left to right"),
+                                    false});
     connect(layout, &QAction::triggered, this, [this] {
         m_editor.layOut(m_scene.nodeSizes());
         m_view->fitPipeline();
@@ -74,16 +87,20 @@ void CanvasPage::registerEditActions(ActionRegistry &registry)
 
 void CanvasPage::registerViewActions(ActionRegistry &registry)
 {
-    const auto add = [&](const char *id, const QString &text, const char *icon, const QList<QKeySequence> &keys, auto slot) {
+    const auto add = [&](const char *id, const QString &text, const char *icon, const QList<QKeySequence> &keys,
+                         auto slot) {
         QAction *action = registry.add({QLatin1String(id), text, QLatin1String(icon), keys, {}, false});
         connect(action, &QAction::triggered, this, slot);
         return action;
     };
     add("view.zoomIn", tr("Zoom &in"), "zoom-in",
         {QKeySequence(Qt::CTRL | Qt::Key_Equal), QKeySequence(Qt::CTRL | Qt::Key_Plus)}, [this] { m_view->zoomIn(); });
-    add("view.zoomOut", tr("Zoom &out"), "zoom-out", {QKeySequence(Qt::CTRL | Qt::Key_Minus)}, [this] { m_view->zoomOut(); });
-    add("view.actualSize", tr("&Actual size"), "", {QKeySequence(Qt::CTRL | Qt::Key_0)}, [this] { m_view->zoomToActualSize(); });
-    QAction *fit = add("view.fit", tr("&Fit the pipeline"), "fit", {QKeySequence(Qt::Key_F)}, [this] { m_view->fitPipeline(); });
+    add("view.zoomOut", tr("Zoom &out"), "zoom-out", {QKeySequence(Qt::CTRL | Qt::Key_Minus)},
+        [this] { m_view->zoomOut(); });
+    add("view.actualSize", tr("&Actual size"), "", {QKeySequence(Qt::CTRL | Qt::Key_0)},
+        [this] { m_view->zoomToActualSize(); });
+    QAction *fit =
+        add("view.fit", tr("&Fit the pipeline"), "fit", {QKeySequence(Qt::Key_F)}, [this] { m_view->fitPipeline(); });
     fit->setShortcutContext(Qt::WidgetWithChildrenShortcut);
     window()->removeAction(fit);
     addAction(fit);
@@ -118,7 +135,8 @@ void CanvasPage::alignSelection()
     const QStringList ids = m_scene.selectedNodes();
     if (ids.size() < 2)
         return;
-    double left = m_scene.nodeItem(ids.first())->x(), right = left, top = m_scene.nodeItem(ids.first())->y(), bottom = top;
+    double left = m_scene.nodeItem(ids.first())->x(), right = left, top = m_scene.nodeItem(ids.first())->y(),
+           bottom = top;
     for (const QString &id : ids) {
         const QPointF position = m_scene.nodeItem(id)->pos();
         left = qMin(left, position.x());

@@ -61,8 +61,9 @@ void CanvasPage::openPalette(const QPointF &position, const PortAddress &port, b
 {
     const PortItem *item = port.node.isEmpty() ? nullptr : m_scene.portItem(port, portIsOutput);
     const std::optional<DataType> type = item ? std::optional(item->spec().type) : std::nullopt;
-    auto *popup = new FilterPopup(item ? tr("Add a component that fits %1").arg(dataTypeName(*type)) : tr("Add a component"),
-                                  ComponentPalette::entries(m_editor.document().registry(), type, portIsOutput), this);
+    auto *popup =
+        new FilterPopup(item ? tr("Add a component that fits %1").arg(dataTypeName(*type)) : tr("Add a component"),
+                        ComponentPalette::entries(m_editor.document().registry(), type, portIsOutput), this);
     connect(popup, &FilterPopup::chosen, this, [this, position, port, portIsOutput](const QVariant &component) {
         QString id;
         if (port.node.isEmpty()) {

@@ -118,8 +118,8 @@ void ComponentPalette::filter(const QString &text)
         bool any = false;
         for (int i = 0; i < group->childCount(); ++i) {
             QTreeWidgetItem *item = group->child(i);
-            const QString haystack = item->text(0) + u' ' + group->text(0) + u' '
-                + item->data(0, componentRole).toString();
+            const QString haystack =
+                item->text(0) + u' ' + group->text(0) + u' ' + item->data(0, componentRole).toString();
             const bool fits = std::all_of(words.begin(), words.end(), [&](const QString &word) {
                 return haystack.contains(word, Qt::CaseInsensitive);
             });
@@ -166,9 +166,8 @@ QList<FilterEntry> ComponentPalette::entries(const ComponentRegistry &registry, 
     QList<FilterEntry> found;
     for (const ComponentType *component : registry.all()) {
         const QList<PortSpec> &ports = asInput ? component->inputs : component->outputs;
-        const bool fits = !type || std::any_of(ports.begin(), ports.end(), [&](const PortSpec &port) {
-            return port.type == *type;
-        });
+        const bool fits =
+            !type || std::any_of(ports.begin(), ports.end(), [&](const PortSpec &port) { return port.type == *type; });
         if (fits)
             found.append({componentWord(component->displayName), componentWord(component->category),
                           categoryIcon(component->category), component->id, true});

@@ -27,8 +27,8 @@ ConnectionItem::ConnectionItem(const PipelineConnection &connection, DataType da
     setFlag(ItemIsSelectable);
     setAcceptHoverEvents(true);
     setZValue(0);
-    setToolTip(plainTooltip(QStringLiteral("%1 → %2\n%3").arg(connection.from.toText(), connection.to.toText(),
-                                                             dataTypeName(dataType))));
+    setToolTip(plainTooltip(
+        QStringLiteral("%1 → %2\n%3").arg(connection.from.toText(), connection.to.toText(), dataTypeName(dataType))));
 }
 
 QRectF ConnectionItem::boundingRect() const

@@ -52,8 +52,8 @@ NodeItem::NodeItem(const PipelineNode &node, const ComponentType *component)
         m_description = componentWord(component->description);
         makePorts(*component);
     } else {
-        m_description = QApplication::translate("NodeItem", "This version does not know the component \"%1\".")
-                            .arg(node.component);
+        m_description =
+            QApplication::translate("NodeItem", "This version does not know the component \"%1\".").arg(node.component);
     }
     updateTooltip();
 }

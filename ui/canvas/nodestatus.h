@@ -15,12 +15,12 @@ namespace tw {
 struct NodeStatus
 {
     NodeState state = NodeState::NotStarted;
-    double progress = -1;             ///< [0, 1]; negative: unknown
-    QString progressText;             ///< sub-line while it runs
-    QString result;                   ///< line after or during the run ("best top-1 91.2 %")
-    QString stopped;                  ///< reason when it ended early
+    double progress = -1; ///< [0, 1]; negative: unknown
+    QString progressText; ///< sub-line while it runs
+    QString result;       ///< line after or during the run ("best top-1 91.2 %")
+    QString stopped;      ///< reason when it ended early
     std::optional<Error> runError;
-    bool changedSinceRun = false;     ///< edited after its state was reached
+    bool changedSinceRun = false; ///< edited after its state was reached
 };
 
 } // namespace tw

@@ -54,14 +54,18 @@ void OutlinePanel::rebuild()
     const Pipeline &pipeline = m_scene.editor().pipeline();
     for (const PipelineNode &entry : pipeline.nodes) {
         const ComponentType *type = m_scene.editor().document().registry().find(entry.component);
-        auto *item = new QTreeWidgetItem(m_tree, {QStringLiteral("%1 (%2)").arg(type ? componentWord(type->displayName) : entry.component, entry.id)});
+        auto *item = new QTreeWidgetItem(
+            m_tree,
+            {QStringLiteral("%1 (%2)").arg(type ? componentWord(type->displayName) : entry.component, entry.id)});
         item->setData(0, nodeRole, entry.id);
         item->setIcon(0, categoryIcon(type ? type->category : QString()));
         if (entry.id == node)
             m_tree->setCurrentItem(item);
         for (const PortSpec &input : type ? type->inputs : QList<PortSpec>()) {
             const PipelineConnection *wire = pipeline.into({entry.id, input.id});
-            const QString source = wire ? wire->from.toText() : input.optional ? tr("optional, not connected") : tr("not connected");
+            const QString source = wire             ? wire->from.toText()
+                                   : input.optional ? tr("optional, not connected")
+                                                    : tr("not connected");
             auto *row = new QTreeWidgetItem(item, {QStringLiteral("%1 ← %2").arg(componentWord(input.label), source)});
             row->setData(0, nodeRole, entry.id);
             row->setData(0, portRole, input.id);
@@ -102,10 +106,12 @@ void OutlinePanel::offerOutputs(const PortAddress &input)
         for (const PortSpec &output : type ? type->outputs : QList<PortSpec>()) {
             const PortAddress from{node.id, output.id};
             if (!connectionFault(editor.pipeline(), from, input, editor.document().registry()))
-                entries.append({from.toText(), componentWord(type->displayName), categoryIcon(type->category), from.toText(), true});
+                entries.append({from.toText(), componentWord(type->displayName), categoryIcon(type->category),
+                                from.toText(), true});
         }
     }
-    auto *popup = new FilterPopup(entries.isEmpty() ? tr("No output fits %1").arg(input.toText()) : tr("Connect %1 to").arg(input.toText()),
+    auto *popup = new FilterPopup(entries.isEmpty() ? tr("No output fits %1").arg(input.toText())
+                                                    : tr("Connect %1 to").arg(input.toText()),
                                   entries, this);
     connect(popup, &FilterPopup::chosen, this, [this, input](const QVariant &from) {
         m_scene.editor().connectPorts(PortAddress::fromText(from.toString()), input);

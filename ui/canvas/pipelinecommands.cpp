@@ -6,7 +6,6 @@
 
 namespace tw {
 
-
 InsertFragmentCommand::InsertFragmentCommand(PipelineDocument &document, const QList<PipelineNode> &nodes,
                                              const QList<PipelineConnection> &connections, const QString &text)
     : QUndoCommand(text), m_document(document), m_nodes(nodes), m_connections(connections)
@@ -125,9 +124,8 @@ void ConnectCommand::undo()
         m_document.insertConnection(m_index, *m_replaced);
 }
 
-SetParameterCommand::SetParameterCommand(PipelineDocument &document, const QStringList &nodes,
-                                         const QString &parameter, const Stored &value, int gesture,
-                                         const QString &text)
+SetParameterCommand::SetParameterCommand(PipelineDocument &document, const QStringList &nodes, const QString &parameter,
+                                         const Stored &value, int gesture, const QString &text)
     : QUndoCommand(text), m_document(document), m_parameter(parameter), m_after(value), m_gesture(gesture)
 {
     for (const QString &id : nodes) {
@@ -151,11 +149,11 @@ void SetParameterCommand::undo()
 bool SetParameterCommand::mergeWith(const QUndoCommand *other)
 {
     const auto *next = static_cast<const SetParameterCommand *>(other);
-    if (next->m_gesture != m_gesture || next->m_parameter != m_parameter
-        || next->m_before.keys() != m_before.keys())
+    if (next->m_gesture != m_gesture || next->m_parameter != m_parameter || next->m_before.keys() != m_before.keys())
         return false;
     m_after = next->m_after;
-    setObsolete(std::all_of(m_before.cbegin(), m_before.cend(), [&](const Stored &before) { return before == m_after; }));
+    setObsolete(
+        std::all_of(m_before.cbegin(), m_before.cend(), [&](const Stored &before) { return before == m_after; }));
     return true;
 }
 

@@ -30,15 +30,15 @@ private:
 class RemoveCommand : public QUndoCommand
 {
 public:
-    RemoveCommand(PipelineDocument &document, const QStringList &nodes,
-                  const QList<PipelineConnection> &connections, const QString &text);
+    RemoveCommand(PipelineDocument &document, const QStringList &nodes, const QList<PipelineConnection> &connections,
+                  const QString &text);
     void redo() override;
     void undo() override;
 
 private:
     PipelineDocument &m_document;
-    QList<std::pair<int, PipelineNode>> m_nodes;              ///< by index, ascending
-    QList<std::pair<int, PipelineConnection>> m_connections;  ///< by index, ascending
+    QList<std::pair<int, PipelineNode>> m_nodes;             ///< by index, ascending
+    QList<std::pair<int, PipelineConnection>> m_connections; ///< by index, ascending
     QList<PipelineParameter> m_parametersBefore;
 };
 

@@ -41,8 +41,8 @@ QString PipelineEditor::addNode(const QString &component, const QPointF &positio
     return node.id;
 }
 
-QString PipelineEditor::addNodeConnected(const QString &component, const QPointF &position,
-                                         const PortAddress &existing, bool existingIsOutput)
+QString PipelineEditor::addNodeConnected(const QString &component, const QPointF &position, const PortAddress &existing,
+                                         bool existingIsOutput)
 {
     const ComponentType *type = m_document.registry().find(component);
     if (!type)
@@ -63,9 +63,9 @@ void PipelineEditor::remove(const QStringList &nodes, const QList<PipelineConnec
 {
     if (nodes.isEmpty() && connections.isEmpty())
         return;
-    const QString text = nodes.isEmpty() ? tr("Disconnect")
-        : nodes.size() == 1              ? tr("Delete %1").arg(nodes.first())
-                                         : tr("Delete %1 nodes").arg(nodes.size());
+    const QString text = nodes.isEmpty()     ? tr("Disconnect")
+                         : nodes.size() == 1 ? tr("Delete %1").arg(nodes.first())
+                                             : tr("Delete %1 nodes").arg(nodes.size());
     m_undo.push(new RemoveCommand(m_document, nodes, connections, text));
 }
 
@@ -81,7 +81,9 @@ void PipelineEditor::moveNodes(const QMap<QString, QPointF> &positions, int gest
         any = any || node->position != entry.value();
     }
     if (any)
-        m_undo.push(new MoveNodesCommand(m_document, moved, gesture, moved.size() == 1 ? tr("Move %1").arg(moved.firstKey()) : tr("Move %1 nodes").arg(moved.size())));
+        m_undo.push(new MoveNodesCommand(m_document, moved, gesture,
+                                         moved.size() == 1 ? tr("Move %1").arg(moved.firstKey())
+                                                           : tr("Move %1 nodes").arg(moved.size())));
 }
 
 std::optional<Error> PipelineEditor::connectPorts(const PortAddress &from, const PortAddress &to)
@@ -106,8 +108,9 @@ void PipelineEditor::setParameter(const QStringList &nodes, const QString &param
     const SetParameterCommand::Stored wanted{isDefault ? QVariant() : value, !isDefault};
     const bool changes = std::any_of(nodes.begin(), nodes.end(), [&](const QString &id) {
         const PipelineNode *node = m_document.node(id);
-        return node && SetParameterCommand::Stored{node->parameters.value(parameter), node->parameters.contains(parameter)}
-            != wanted;
+        return node
+               && SetParameterCommand::Stored{node->parameters.value(parameter), node->parameters.contains(parameter)}
+                      != wanted;
     });
     if (changes)
         m_undo.push(new SetParameterCommand(m_document, nodes, parameter, wanted, gesture,
@@ -126,9 +129,9 @@ Result<void> PipelineEditor::renameNode(const QString &id, const QString &newId)
     if (id == newId)
         return {};
     if (!isNodeId(newId))
-        return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "\"%1\" cannot be the id of a node."),
-                         {newId},
-                         QT_TRANSLATE_NOOP("Error", "Use a lower-case letter, then letters, digits and _ (at most 63)."))
+        return makeError(
+                   errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "\"%1\" cannot be the id of a node."), {newId},
+                   QT_TRANSLATE_NOOP("Error", "Use a lower-case letter, then letters, digits and _ (at most 63)."))
             .atNode(id);
     if (pipeline().find(newId))
         return makeError(errors::DuplicateName, QT_TRANSLATE_NOOP("Error", "There is already a node \"%1\"."), {newId},

@@ -35,7 +35,7 @@ public:
     QMap<QString, QSizeF> nodeSizes() const;
     QRectF contentRect() const;
 
-    QStringList selectedNodes() const;                     ///< in pipeline order
+    QStringList selectedNodes() const; ///< in pipeline order
     QList<PipelineConnection> selectedConnections() const;
     void selectNodes(const QStringList &ids);
     void selectAll();
@@ -82,8 +82,8 @@ private:
 
     PipelineEditor &m_editor;
     QHash<QString, NodeItem *> m_nodes;
-    QMap<QString, ConnectionItem *> m_wires;               ///< by "from>to"
-    QHash<QString, QList<ConnectionItem *>> m_wiresOf;     ///< by node
+    QMap<QString, ConnectionItem *> m_wires;           ///< by "from>to"
+    QHash<QString, QList<ConnectionItem *>> m_wiresOf; ///< by node
     QHash<QString, NodeStatus> m_status;
     QMap<QString, QString> m_summaries;
     QList<Error> m_machineFaults;

@@ -31,7 +31,7 @@ public:
     struct Drop
     {
         Outcome outcome;
-        std::optional<Error> reason;   ///< Refused
+        std::optional<Error> reason; ///< Refused
     };
     Drop dropAt(const QPointF &position);
     /// The end that stays.

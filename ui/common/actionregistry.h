@@ -10,11 +10,11 @@ namespace tw {
 /// Describes one action; everything that shows actions reads it.
 struct ActionSpec
 {
-    QString id;                     ///< "edit.undo": the part before the dot is the group
-    QString text;                   ///< with mnemonic, translated
-    QString icon;                   ///< resources/icons name, may be empty
+    QString id;   ///< "edit.undo": the part before the dot is the group
+    QString text; ///< with mnemonic, translated
+    QString icon; ///< resources/icons name, may be empty
     QList<QKeySequence> shortcuts;
-    QString help;                   ///< status tip, translated, may be empty
+    QString help; ///< status tip, translated, may be empty
     bool checkable = false;
 };
 

@@ -20,7 +20,7 @@ static QString guarded(const QString &cell)
 static QString quoted(QString cell)
 {
     const bool needed = cell.contains(QLatin1Char(',')) || cell.contains(QLatin1Char('"'))
-        || cell.contains(QLatin1Char('\n')) || cell.contains(QLatin1Char('\r'));
+                        || cell.contains(QLatin1Char('\n')) || cell.contains(QLatin1Char('\r'));
     if (!needed)
         return cell;
     return QLatin1Char('"') + cell.replace(QLatin1Char('"'), QStringLiteral("\"\"")) + QLatin1Char('"');

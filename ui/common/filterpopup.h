@@ -13,7 +13,7 @@ namespace tw {
 struct FilterEntry
 {
     QString text;
-    QString detail;     ///< right-hand side: category or shortcut
+    QString detail; ///< right-hand side: category or shortcut
     QIcon icon;
     QVariant data;
     bool enabled = true;

@@ -41,7 +41,9 @@ QString InfoBar::message() const
 void InfoBar::paintKind()
 {
     const ThemeColors &colors = themeColors();
-    const QColor accent = m_kind == Kind::Problem ? colors.bad : m_kind == Kind::Warning ? colors.warning : colors.accent;
+    const QColor accent = m_kind == Kind::Problem   ? colors.bad
+                          : m_kind == Kind::Warning ? colors.warning
+                                                    : colors.accent;
     const double share = Theme::instance().isDark() ? .22 : .12;
     const auto mix = [share](int over, int under) { return int(over * share + under * (1 - share)); };
     const QColor back(mix(accent.red(), colors.panel.red()), mix(accent.green(), colors.panel.green()),

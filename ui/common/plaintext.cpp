@@ -7,7 +7,7 @@ static bool changesNeighbours(QChar letter)
 {
     const ushort code = letter.unicode();
     return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x061c || code == 0x200e || code == 0x200f
-        || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+           || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 QString literalText(const QString &text)
@@ -16,7 +16,10 @@ QString literalText(const QString &text)
     literal.reserve(text.size());
     for (const QChar letter : text) {
         if (changesNeighbours(letter))
-            literal += QStringLiteral("\\u%1").arg(letter.unicode(), 4, 16, QLatin1Char('0')).toUpper().replace(1, 1, QLatin1Char('u'));
+            literal += QStringLiteral("\\u%1")
+                           .arg(letter.unicode(), 4, 16, QLatin1Char('0'))
+                           .toUpper()
+                           .replace(1, 1, QLatin1Char('u'));
         else
             literal += letter;
     }

@@ -112,8 +112,9 @@ QString styleSheetFor(const ThemeColors &c)
         return {};
     QString sheet = QString::fromUtf8(file.readAll());
     const std::pair<const char *, QColor> colors[] = {
-        {"@border", c.border}, {"@panel", c.panel},   {"@field", c.field}, {"@muted", c.mutedText}, {"@faint", c.faintText},
-        {"@text", c.text},     {"@accent", c.accent}, {"@canvas", c.canvas}, {"@bad", c.bad}, {"@onAccent", c.onAccent}};
+        {"@border", c.border},   {"@panel", c.panel},      {"@field", c.field},   {"@muted", c.mutedText},
+        {"@faint", c.faintText}, {"@text", c.text},        {"@accent", c.accent}, {"@canvas", c.canvas},
+        {"@bad", c.bad},         {"@onAccent", c.onAccent}};
     for (const auto &[name, color] : colors)
         sheet.replace(QLatin1String(name), color.name());
     return sheet;
@@ -208,8 +209,7 @@ void Theme::askDesktop()
     m_watching = true;
     QDBusConnection bus = QDBusConnection::sessionBus();
     bus.connect(QLatin1String(portalService), QLatin1String(portalPath), QLatin1String(portalSettings),
-                QStringLiteral("SettingChanged"), this,
-                SLOT(desktopSettingChanged(QString, QString, QDBusVariant)));
+                QStringLiteral("SettingChanged"), this, SLOT(desktopSettingChanged(QString, QString, QDBusVariant)));
     QDBusMessage call = QDBusMessage::createMethodCall(QLatin1String(portalService), QLatin1String(portalPath),
                                                        QLatin1String(portalSettings), QStringLiteral("Read"));
     call << QLatin1String(appearanceGroup) << QLatin1String(schemeKey);
@@ -233,11 +233,13 @@ void Theme::desktopSettingChanged(const QString &group, const QString &key, cons
 
 QColor categoryColor(const QString &category)
 {
-    static const QHash<QString, QRgb> known = {
-        {QStringLiteral("Data Input"), 0x2f80c3},      {QStringLiteral("Computer Vision"), 0x2a9d8f},
-        {QStringLiteral("Models"), 0x8a63d2},          {QStringLiteral("Model Training"), 0xd9772b},
-        {QStringLiteral("Model Scoring"), 0xc2527f},   {QStringLiteral("Model Evaluation"), 0x5b8c3a},
-        {QStringLiteral("Model Scoring & Evaluation"), 0xc2527f}};
+    static const QHash<QString, QRgb> known = {{QStringLiteral("Data Input"), 0x2f80c3},
+                                               {QStringLiteral("Computer Vision"), 0x2a9d8f},
+                                               {QStringLiteral("Models"), 0x8a63d2},
+                                               {QStringLiteral("Model Training"), 0xd9772b},
+                                               {QStringLiteral("Model Scoring"), 0xc2527f},
+                                               {QStringLiteral("Model Evaluation"), 0x5b8c3a},
+                                               {QStringLiteral("Model Scoring & Evaluation"), 0xc2527f}};
     const auto found = known.constFind(category);
     if (found != known.constEnd())
         return QColor(*found);

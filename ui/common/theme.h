@@ -36,8 +36,8 @@ public:
     bool isDark() const { return m_dark; }
     const ThemeColors &colors() const;
 
-    static QString choiceId(ThemeChoice choice);            ///< "system", "light", "dark"
-    static ThemeChoice choiceFromId(const QString &id);     ///< System for anything unknown
+    static QString choiceId(ThemeChoice choice);        ///< "system", "light", "dark"
+    static ThemeChoice choiceFromId(const QString &id); ///< System for anything unknown
 
 Q_SIGNALS:
     void changed(bool dark);

@@ -10,8 +10,8 @@
 namespace tw {
 
 // Translated texts of the engine's English source strings. Everything returned is plain text.
-QString componentWord(const QString &source);   ///< names, categories, descriptions, port labels
-QString parameterWord(const QString &source);   ///< labels, help, units, choice labels
+QString componentWord(const QString &source); ///< names, categories, descriptions, port labels
+QString parameterWord(const QString &source); ///< labels, help, units, choice labels
 QString errorText(const Error &error);
 QString errorHint(const Error &error);
 /// Sentence and, on a line of its own, the hint.

@@ -54,16 +54,19 @@ public:
         const QRectF icon(box.left(), box.center().y() - iconSide / 2.0, iconSide, iconSide);
         paintJobState(*painter, icon, JobState(index.data(JobModel::StateRole).toInt()), dark);
         const QFontMetrics metrics(item.font);
-        QRect line(box.left() + iconSide + 8, box.center().y() - metrics.height(), box.width() - iconSide - 8, metrics.height());
+        QRect line(box.left() + iconSide + 8, box.center().y() - metrics.height(), box.width() - iconSide - 8,
+                   metrics.height());
         painter->setPen(item.palette.color(selected ? QPalette::HighlightedText : QPalette::Text));
-        painter->drawText(line, Qt::AlignVCenter | Qt::TextSingleLine, metrics.elidedText(index.data().toString(), Qt::ElideMiddle, line.width()));
+        painter->drawText(line, Qt::AlignVCenter | Qt::TextSingleLine,
+                          metrics.elidedText(index.data().toString(), Qt::ElideMiddle, line.width()));
         line.translate(0, metrics.height());
         QColor second = item.palette.color(selected ? QPalette::HighlightedText : QPalette::PlaceholderText);
         if (selected)
             second.setAlpha(200);
         painter->setPen(second);
-        painter->drawText(line, Qt::AlignVCenter | Qt::TextSingleLine,
-                          metrics.elidedText(index.data(JobModel::DetailRole).toString(), Qt::ElideRight, line.width()));
+        painter->drawText(
+            line, Qt::AlignVCenter | Qt::TextSingleLine,
+            metrics.elidedText(index.data(JobModel::DetailRole).toString(), Qt::ElideRight, line.width()));
     }
 };
 } // namespace
@@ -148,7 +151,10 @@ void JobListView::Private::build()
 
 void JobListView::Private::connectView()
 {
-    connect(search, &QLineEdit::textChanged, q, [this](const QString &words) { sorter->setSearch(words); showState(); });
+    connect(search, &QLineEdit::textChanged, q, [this](const QString &words) {
+        sorter->setSearch(words);
+        showState();
+    });
     connect(search, &QLineEdit::returnPressed, view, qOverload<>(&QWidget::setFocus));
     connect(view, &QTreeView::activated, q, [this] { activate(); });
     connect(view, &QTreeView::customContextMenuRequested, q, [this](const QPoint &at) { openMenu(at); });
@@ -228,8 +234,10 @@ void JobListView::Private::showState()
 void JobListView::Private::fitColumns()
 {
     // In a narrow dock the name and the accuracy matter; the rest is in the second line or the tool tip.
-    static constexpr std::pair<int, int> neededWidth[]{{JobModel::BestTop1, 230}, {JobModel::Started, 520},
-                                                       {JobModel::Duration, 620}, {JobModel::Epochs, 400},
+    static constexpr std::pair<int, int> neededWidth[]{{JobModel::BestTop1, 230},
+                                                       {JobModel::Started, 520},
+                                                       {JobModel::Duration, 620},
+                                                       {JobModel::Epochs, 400},
                                                        {JobModel::ImagesPerSecond, 460}};
     for (const auto &[column, width] : neededWidth)
         view->setColumnHidden(column, q->width() < width);

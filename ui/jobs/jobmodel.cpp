@@ -149,20 +149,29 @@ int JobModel::columnCount(const QModelIndex &parent) const
 QVariant JobModel::sortValue(const JobRow &row, int column) const
 {
     switch (column) {
-    case Started: return row.record.startedMs > 0 ? double(row.record.startedMs) : double(row.record.createdMs);
-    case Duration: return jobSeconds(row.record, QDateTime::currentMSecsSinceEpoch());
-    case Epochs: return row.epochs;
-    case BestTop1: return row.bestTop1;
-    case ImagesPerSecond: return row.imagesPerSecond;
-    default: return jobTitle(row.record);
+    case Started:
+        return row.record.startedMs > 0 ? double(row.record.startedMs) : double(row.record.createdMs);
+    case Duration:
+        return jobSeconds(row.record, QDateTime::currentMSecsSinceEpoch());
+    case Epochs:
+        return row.epochs;
+    case BestTop1:
+        return row.bestTop1;
+    case ImagesPerSecond:
+        return row.imagesPerSecond;
+    default:
+        return jobTitle(row.record);
     }
 }
 
 QString JobModel::text(const JobRow &row, int column) const
 {
-    const auto figure = [](double value, NumberStyle style) { return std::isnan(value) ? QString() : formatValue(value, style); };
+    const auto figure = [](double value, NumberStyle style) {
+        return std::isnan(value) ? QString() : formatValue(value, style);
+    };
     switch (column) {
-    case Name: return shortText(jobTitle(row.record), 80);
+    case Name:
+        return shortText(jobTitle(row.record), 80);
     case Started: {
         const qint64 at = row.record.startedMs > 0 ? row.record.startedMs : row.record.createdMs;
         return at > 0 ? QLocale().toString(QDateTime::fromMSecsSinceEpoch(at), QLocale::ShortFormat) : QString();
@@ -171,10 +180,14 @@ QString JobModel::text(const JobRow &row, int column) const
         const double seconds = jobSeconds(row.record, QDateTime::currentMSecsSinceEpoch());
         return std::isnan(seconds) ? QString() : formatDuration(seconds);
     }
-    case Epochs: return figure(row.epochs, NumberStyle::Count);
-    case BestTop1: return figure(row.bestTop1, NumberStyle::Ratio);
-    case ImagesPerSecond: return figure(row.imagesPerSecond, NumberStyle::Rate);
-    default: return {};
+    case Epochs:
+        return figure(row.epochs, NumberStyle::Count);
+    case BestTop1:
+        return figure(row.bestTop1, NumberStyle::Ratio);
+    case ImagesPerSecond:
+        return figure(row.imagesPerSecond, NumberStyle::Rate);
+    default:
+        return {};
     }
 }
 
@@ -208,15 +221,23 @@ QVariant JobModel::data(const QModelIndex &index, int role) const
         return {};
     const JobRow &row = m_rows[index.row()];
     switch (role) {
-    case Qt::DisplayRole: return text(row, index.column());
-    case Qt::ToolTipRole: return toolTip(row);
-    case Qt::TextAlignmentRole: return QVariant((index.column() >= Duration ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    case Qt::DisplayRole:
+        return text(row, index.column());
+    case Qt::ToolTipRole:
+        return toolTip(row);
+    case Qt::TextAlignmentRole:
+        return QVariant((index.column() >= Duration ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case Qt::AccessibleTextRole:
-        return index.column() == Name ? text(row, Name) + QStringLiteral(", ") + jobStateText(row.record.state) : text(row, index.column());
-    case IdRole: return row.record.id;
-    case StateRole: return int(row.record.state);
-    case SortRole: return sortValue(row, index.column());
-    case SearchRole: return searchText(row.record);
+        return index.column() == Name ? text(row, Name) + QStringLiteral(", ") + jobStateText(row.record.state)
+                                      : text(row, index.column());
+    case IdRole:
+        return row.record.id;
+    case StateRole:
+        return int(row.record.state);
+    case SortRole:
+        return sortValue(row, index.column());
+    case SearchRole:
+        return searchText(row.record);
     case DetailRole: {
         QStringList parts{jobStateText(row.record.state)};
         if (!row.record.experiment.isEmpty())
@@ -225,7 +246,8 @@ QVariant JobModel::data(const QModelIndex &index, int role) const
             parts << took;
         return parts.join(QStringLiteral(" · "));
     }
-    default: return {};
+    default:
+        return {};
     }
 }
 
@@ -238,12 +260,18 @@ QVariant JobModel::headerData(int section, Qt::Orientation orientation, int role
     if (role != Qt::DisplayRole)
         return {};
     switch (section) {
-    case Name: return tr("Job");
-    case Started: return tr("Started");
-    case Duration: return tr("Duration");
-    case Epochs: return tr("Epochs");
-    case BestTop1: return tr("Best top-1");
-    default: return tr("Images/s");
+    case Name:
+        return tr("Job");
+    case Started:
+        return tr("Started");
+    case Duration:
+        return tr("Duration");
+    case Epochs:
+        return tr("Epochs");
+    case BestTop1:
+        return tr("Best top-1");
+    default:
+        return tr("Images/s");
     }
 }
 
@@ -273,7 +301,8 @@ bool JobSorter::lessThan(const QModelIndex &left, const QModelIndex &right) cons
 bool JobSorter::filterAcceptsRow(int row, const QModelIndex &parent) const
 {
     const QString text = sourceModel()->index(row, 0, parent).data(JobModel::SearchRole).toString();
-    return std::all_of(m_words.cbegin(), m_words.cend(), [&text](const QString &word) { return text.contains(word, Qt::CaseInsensitive); });
+    return std::all_of(m_words.cbegin(), m_words.cend(),
+                       [&text](const QString &word) { return text.contains(word, Qt::CaseInsensitive); });
 }
 
 } // namespace tw

@@ -14,8 +14,8 @@ namespace tw {
 struct JobRow
 {
     JobRecord record;
-    double epochs = std::numeric_limits<double>::quiet_NaN();       ///< done
-    double bestTop1 = std::numeric_limits<double>::quiet_NaN();     ///< fraction of 1, of all training nodes
+    double epochs = std::numeric_limits<double>::quiet_NaN();   ///< done
+    double bestTop1 = std::numeric_limits<double>::quiet_NaN(); ///< fraction of 1, of all training nodes
     double imagesPerSecond = std::numeric_limits<double>::quiet_NaN();
     int reusedNodes = 0;
 };

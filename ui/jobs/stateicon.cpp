@@ -11,17 +11,39 @@ QString jobStateText(JobState state)
 {
     const char *text = "";
     switch (state) {
-    case JobState::NotStarted: text = QT_TRANSLATE_NOOP("JobState", "Not started"); break;
-    case JobState::Queued: text = QT_TRANSLATE_NOOP("JobState", "Queued"); break;
-    case JobState::Preparing: text = QT_TRANSLATE_NOOP("JobState", "Preparing"); break;
-    case JobState::Running: text = QT_TRANSLATE_NOOP("JobState", "Running"); break;
-    case JobState::Paused: text = QT_TRANSLATE_NOOP("JobState", "Paused"); break;
-    case JobState::Finalizing: text = QT_TRANSLATE_NOOP("JobState", "Finalizing"); break;
-    case JobState::Completed: text = QT_TRANSLATE_NOOP("JobState", "Completed"); break;
-    case JobState::Failed: text = QT_TRANSLATE_NOOP("JobState", "Failed"); break;
-    case JobState::CancelRequested: text = QT_TRANSLATE_NOOP("JobState", "Canceling"); break;
-    case JobState::Canceled: text = QT_TRANSLATE_NOOP("JobState", "Canceled"); break;
-    case JobState::Interrupted: text = QT_TRANSLATE_NOOP("JobState", "Interrupted"); break;
+    case JobState::NotStarted:
+        text = QT_TRANSLATE_NOOP("JobState", "Not started");
+        break;
+    case JobState::Queued:
+        text = QT_TRANSLATE_NOOP("JobState", "Queued");
+        break;
+    case JobState::Preparing:
+        text = QT_TRANSLATE_NOOP("JobState", "Preparing");
+        break;
+    case JobState::Running:
+        text = QT_TRANSLATE_NOOP("JobState", "Running");
+        break;
+    case JobState::Paused:
+        text = QT_TRANSLATE_NOOP("JobState", "Paused");
+        break;
+    case JobState::Finalizing:
+        text = QT_TRANSLATE_NOOP("JobState", "Finalizing");
+        break;
+    case JobState::Completed:
+        text = QT_TRANSLATE_NOOP("JobState", "Completed");
+        break;
+    case JobState::Failed:
+        text = QT_TRANSLATE_NOOP("JobState", "Failed");
+        break;
+    case JobState::CancelRequested:
+        text = QT_TRANSLATE_NOOP("JobState", "Canceling");
+        break;
+    case JobState::Canceled:
+        text = QT_TRANSLATE_NOOP("JobState", "Canceled");
+        break;
+    case JobState::Interrupted:
+        text = QT_TRANSLATE_NOOP("JobState", "Interrupted");
+        break;
     }
     return QCoreApplication::translate("JobState", text);
 }
@@ -31,13 +53,18 @@ QColor jobStateColor(JobState state, bool dark)
     switch (state) {
     case JobState::Preparing:
     case JobState::Running:
-    case JobState::Finalizing: return dark ? QColor(0x6a, 0xae, 0xff) : QColor(0x1f, 0x6f, 0xd1);
-    case JobState::Completed: return dark ? QColor(0x3f, 0xd0, 0xa4) : QColor(0x00, 0x8a, 0x64);
-    case JobState::Failed: return dark ? QColor(0xff, 0x8a, 0x80) : QColor(0xc6, 0x28, 0x1c);
+    case JobState::Finalizing:
+        return dark ? QColor(0x6a, 0xae, 0xff) : QColor(0x1f, 0x6f, 0xd1);
+    case JobState::Completed:
+        return dark ? QColor(0x3f, 0xd0, 0xa4) : QColor(0x00, 0x8a, 0x64);
+    case JobState::Failed:
+        return dark ? QColor(0xff, 0x8a, 0x80) : QColor(0xc6, 0x28, 0x1c);
     case JobState::Paused:
     case JobState::Interrupted:
-    case JobState::CancelRequested: return dark ? QColor(0xf0, 0xb0, 0x4a) : QColor(0xb0, 0x6a, 0x00);
-    default: return dark ? QColor(0x8b, 0x94, 0xa0) : QColor(0x7a, 0x83, 0x8e);
+    case JobState::CancelRequested:
+        return dark ? QColor(0xf0, 0xb0, 0x4a) : QColor(0xb0, 0x6a, 0x00);
+    default:
+        return dark ? QColor(0x8b, 0x94, 0xa0) : QColor(0x7a, 0x83, 0x8e);
     }
 }
 
@@ -46,7 +73,10 @@ namespace {
 QPainterPath sign(JobState state)
 {
     QPainterPath path;
-    const auto line = [&path](QPointF from, QPointF to) { path.moveTo(from); path.lineTo(to); };
+    const auto line = [&path](QPointF from, QPointF to) {
+        path.moveTo(from);
+        path.lineTo(to);
+    };
     switch (state) {
     case JobState::Completed:
         path.moveTo(0.28, 0.52);

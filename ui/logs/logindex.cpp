@@ -94,8 +94,10 @@ QString shownLine(QByteArray bytes)
 
 LogLevel lineLevel(const char *line, qsizetype size)
 {
-    static constexpr std::array<std::pair<std::string_view, LogLevel>, 4> words{
-        {{"ERROR", LogLevel::Error}, {"WARNING", LogLevel::Warning}, {"WARN", LogLevel::Warning}, {"DEBUG", LogLevel::Debug}}};
+    static constexpr std::array<std::pair<std::string_view, LogLevel>, 4> words{{{"ERROR", LogLevel::Error},
+                                                                                 {"WARNING", LogLevel::Warning},
+                                                                                 {"WARN", LogLevel::Warning},
+                                                                                 {"DEBUG", LogLevel::Debug}}};
     const std::string_view start(line, size_t(std::min<qsizetype>(size, 48)));
     if (beginsWithErrorName(start))
         return LogLevel::Error;

@@ -18,7 +18,7 @@ struct LogIndex
 {
     std::vector<qint64> starts;
     std::vector<LogLevel> levels;
-    qint64 end = 0;                 ///< bytes seen
+    qint64 end = 0; ///< bytes seen
     bool lastIsPartial = false;
     size_t size() const { return starts.size(); }
     qint64 endOf(size_t line) const { return line + 1 < starts.size() ? starts[line + 1] : end; }
@@ -28,10 +28,10 @@ struct LogIndex
 struct LogGrowth
 {
     LogIndex added;
-    bool restarted = false;         ///< the file shrank: what was known is void
-    bool replacesLast = false;      ///< the known last line was partial and comes again
-    bool moreToRead = false;        ///< the scan stopped at its limit
-    bool missing = false;           ///< no such file, or it cannot be read
+    bool restarted = false;    ///< the file shrank: what was known is void
+    bool replacesLast = false; ///< the known last line was partial and comes again
+    bool moreToRead = false;   ///< the scan stopped at its limit
+    bool missing = false;      ///< no such file, or it cannot be read
 };
 
 /// Level of a line as std_log.txt writes it ("<time> WARNING …"), and of lines that begin with a level or
@@ -40,7 +40,7 @@ LogLevel lineLevel(const char *line, qsizetype size);
 /// Any thread. Reads at most `maxBytes` beyond what `known` holds of its end and last line.
 struct LogPosition
 {
-    qint64 resumeAt = 0;            ///< start of a partial last line, else the end
+    qint64 resumeAt = 0; ///< start of a partial last line, else the end
     qint64 end = 0;
     bool lastIsPartial = false;
 };

@@ -67,21 +67,26 @@ QWidget *LogPanel::makeBar()
     m_level->addItem(tr("Warnings and errors"), int(LogLevel::Warning));
     m_level->addItem(tr("Errors"), int(LogLevel::Error));
     m_level->setAccessibleName(tr("Least level shown"));
-    connect(m_level, &QComboBox::currentIndexChanged, this, [this] {
-        m_view->setLeastLevel(LogLevel(m_level->currentData().toInt()));
-    });
+    connect(m_level, &QComboBox::currentIndexChanged, this,
+            [this] { m_view->setLeastLevel(LogLevel(m_level->currentData().toInt())); });
     m_find = new QLineEdit;
     m_find->setPlaceholderText(tr("Find in this log"));
     m_find->setClearButtonEnabled(true);
     m_find->setAccessibleName(tr("Find in this log"));
-    connect(m_find, &QLineEdit::textChanged, this, [this] { m_jump = true; m_searchDelay.start(); });
+    connect(m_find, &QLineEdit::textChanged, this, [this] {
+        m_jump = true;
+        m_searchDelay.start();
+    });
     connect(m_find, &QLineEdit::returnPressed, this, [this] { findNext(false); });
     row->addWidget(m_level);
     row->addWidget(m_find, 1);
     row->addWidget(m_count = new QLabel);
-    connect(addButton(bar, QStringLiteral("↑"), tr("Previous match")), &QToolButton::clicked, this, [this] { findNext(true); });
-    connect(addButton(bar, QStringLiteral("↓"), tr("Next match")), &QToolButton::clicked, this, [this] { findNext(false); });
-    connect(addButton(bar, tr("First error"), tr("Jump to the first error")), &QToolButton::clicked, this, [this] { showFirstError(); });
+    connect(addButton(bar, QStringLiteral("↑"), tr("Previous match")), &QToolButton::clicked, this,
+            [this] { findNext(true); });
+    connect(addButton(bar, QStringLiteral("↓"), tr("Next match")), &QToolButton::clicked, this,
+            [this] { findNext(false); });
+    connect(addButton(bar, tr("First error"), tr("Jump to the first error")), &QToolButton::clicked, this,
+            [this] { showFirstError(); });
     m_follow = addButton(bar, tr("Follow"), tr("Stay at the newest line"));
     m_follow->setCheckable(true);
     m_follow->setChecked(true);
@@ -146,7 +151,8 @@ void LogPanel::showCount()
 void LogPanel::findNext(bool backwards)
 {
     std::vector<quint32> reachable;
-    std::copy_if(m_matches.begin(), m_matches.end(), std::back_inserter(reachable), [this](quint32 line) { return m_view->isShown(line); });
+    std::copy_if(m_matches.begin(), m_matches.end(), std::back_inserter(reachable),
+                 [this](quint32 line) { return m_view->isShown(line); });
     if (reachable.empty())
         return;
     const quint32 here = quint32(m_view->currentLine());

@@ -50,7 +50,7 @@ private:
     std::shared_ptr<std::atomic<bool>> m_stop = std::make_shared<std::atomic<bool>>(false);
     std::vector<quint32> m_matches;
     size_t m_searchedLines = 0, m_searchTarget = 0;
-    bool m_jump = false;        ///< to the first match from here once it is known
+    bool m_jump = false; ///< to the first match from here once it is known
 };
 
 } // namespace tw

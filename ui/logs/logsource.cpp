@@ -31,7 +31,8 @@ void LogSource::poll()
 void LogSource::takeGrowth()
 {
     const LogGrowth growth = m_scanner.result();
-    const bool changed = growth.restarted || growth.added.end != m_index.end || !m_looked || growth.missing != m_missing;
+    const bool changed =
+        growth.restarted || growth.added.end != m_index.end || !m_looked || growth.missing != m_missing;
     m_looked = true;
     m_missing = growth.missing;
     if (growth.restarted) {

@@ -20,10 +20,14 @@ constexpr int margin = 8;
 QColor levelColor(LogLevel level, bool dark)
 {
     switch (level) {
-    case LogLevel::Error: return dark ? QColor(0xff, 0x8a, 0x80) : QColor(0xb4, 0x1c, 0x1c);
-    case LogLevel::Warning: return dark ? QColor(0xf0, 0xc0, 0x5a) : QColor(0x8a, 0x5a, 0x00);
-    case LogLevel::Debug: return dark ? QColor(0x8b, 0x94, 0xa0) : QColor(0x75, 0x7d, 0x88);
-    case LogLevel::Info: break;
+    case LogLevel::Error:
+        return dark ? QColor(0xff, 0x8a, 0x80) : QColor(0xb4, 0x1c, 0x1c);
+    case LogLevel::Warning:
+        return dark ? QColor(0xf0, 0xc0, 0x5a) : QColor(0x8a, 0x5a, 0x00);
+    case LogLevel::Debug:
+        return dark ? QColor(0x8b, 0x94, 0xa0) : QColor(0x75, 0x7d, 0x88);
+    case LogLevel::Info:
+        break;
     }
     return {};
 }
@@ -153,15 +157,16 @@ void LogView::paintEvent(QPaintEvent *)
         paintRow(painter, row, int(row - first) * m_lineHeight);
     if (count == 0) {
         painter.setPen(palette().color(QPalette::PlaceholderText));
-        const QString words = !m_source->hasLooked() ? tr("Reading…")
-            : m_source->isMissing()                  ? tr("This log does not exist yet.")
-            : m_source->size() > 0                   ? tr("No line of this level.")
-                                                     : tr("This log is still empty.");
+        const QString words = !m_source->hasLooked()  ? tr("Reading…")
+                              : m_source->isMissing() ? tr("This log does not exist yet.")
+                              : m_source->size() > 0  ? tr("No line of this level.")
+                                                      : tr("This log is still empty.");
         painter.setFont(QApplication::font());
         painter.drawText(viewport()->rect(), Qt::AlignCenter, words);
     }
     if (m_widest > widestBefore)
-        QMetaObject::invokeMethod(this, [this] { updateBars(); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            this, [this] { updateBars(); }, Qt::QueuedConnection);
 }
 
 void LogView::paintRow(QPainter &painter, size_t row, int top)
@@ -169,7 +174,8 @@ void LogView::paintRow(QPainter &painter, size_t row, int top)
     const size_t line = lineAt(row);
     const int left = gutter() - horizontalScrollBar()->value();
     const QRect whole(0, top, viewport()->width(), m_lineHeight);
-    const bool selected = m_caret >= 0 && qint64(row) >= std::min(m_anchor, m_caret) && qint64(row) <= std::max(m_anchor, m_caret);
+    const bool selected =
+        m_caret >= 0 && qint64(row) >= std::min(m_anchor, m_caret) && qint64(row) <= std::max(m_anchor, m_caret);
     if (selected)
         painter.fillRect(whole, palette().brush(QPalette::Highlight));
     if (const auto text = m_source->line(line)) {
@@ -179,13 +185,16 @@ void LogView::paintRow(QPainter &painter, size_t row, int top)
         painter.setClipRect(whole.adjusted(gutter() - margin / 2, 0, 0, 0));
         if (!m_needle.isEmpty())
             paintNeedle(painter, *text, box);
-        painter.setPen(selected ? palette().color(QPalette::HighlightedText) : level.isValid() ? level : palette().color(QPalette::Text));
+        painter.setPen(selected          ? palette().color(QPalette::HighlightedText)
+                       : level.isValid() ? level
+                                         : palette().color(QPalette::Text));
         painter.drawText(box, Qt::AlignVCenter | Qt::TextSingleLine, *text);
         painter.setClipping(false);
         m_widest = std::max(m_widest, painter.fontMetrics().horizontalAdvance(*text));
     }
     painter.setPen(palette().color(selected ? QPalette::HighlightedText : QPalette::PlaceholderText));
-    painter.drawText(QRect(0, top, gutter() - margin, m_lineHeight), Qt::AlignVCenter | Qt::AlignRight, QString::number(line + 1));
+    painter.drawText(QRect(0, top, gutter() - margin, m_lineHeight), Qt::AlignVCenter | Qt::AlignRight,
+                     QString::number(line + 1));
 }
 
 void LogView::paintNeedle(QPainter &painter, const QString &text, const QRect &box) const
@@ -241,11 +250,12 @@ bool LogView::showLine(size_t line)
     if (!isShown(line))
         return false;
     const size_t row = m_least == LogLevel::Debug
-        ? line
-        : size_t(std::lower_bound(m_shown.begin(), m_shown.end(), quint32(line)) - m_shown.begin());
+                           ? line
+                           : size_t(std::lower_bound(m_shown.begin(), m_shown.end(), quint32(line)) - m_shown.begin());
     setFollow(false);
     select(row, false);
-    if (const int top = int(row) - rowsOnPage() / 2; int(row) <= verticalScrollBar()->value() || int(row) >= verticalScrollBar()->value() + rowsOnPage() - 1)
+    if (const int top = int(row) - rowsOnPage() / 2;
+        int(row) <= verticalScrollBar()->value() || int(row) >= verticalScrollBar()->value() + rowsOnPage() - 1)
         verticalScrollBar()->setValue(top);
     return true;
 }

@@ -61,8 +61,8 @@ private:
 
     LogSource *m_source;
     LogLevel m_least = LogLevel::Debug;
-    std::vector<quint32> m_shown;       ///< lines that pass, unless all do
-    size_t m_shownUpTo = 0;             ///< lines already sorted into m_shown
+    std::vector<quint32> m_shown; ///< lines that pass, unless all do
+    size_t m_shownUpTo = 0;       ///< lines already sorted into m_shown
     QString m_needle;
     int m_widest = 0, m_lineHeight = 1;
     bool m_follow = true, m_movingBar = false;

@@ -87,9 +87,9 @@ bool DocumentSession::open(const QString &file)
 {
     if (!mayDiscard())
         return false;
-    const QString chosen = file.isEmpty()
-        ? QFileDialog::getOpenFileName(m_window, tr("Open a pipeline"), QFileInfo(m_file).path(), fileFilter())
-        : QFileInfo(file).absoluteFilePath();
+    const QString chosen = file.isEmpty() ? QFileDialog::getOpenFileName(m_window, tr("Open a pipeline"),
+                                                                         QFileInfo(m_file).path(), fileFilter())
+                                          : QFileInfo(file).absoluteFilePath();
     if (chosen.isEmpty())
         return false;
     const Result<LoadedPipeline> loaded =
@@ -157,8 +157,8 @@ bool DocumentSession::saveAs()
 
 bool DocumentSession::saveTo(const QString &file)
 {
-    const Result<void> saved = savePipelineFile(pathFromBytes(QFile::encodeName(file)), m_editor.pipeline(),
-                                                m_editor.document().registry());
+    const Result<void> saved =
+        savePipelineFile(pathFromBytes(QFile::encodeName(file)), m_editor.pipeline(), m_editor.document().registry());
     if (!saved) {
         Q_EMIT failed(file, saved.error());
         return false;

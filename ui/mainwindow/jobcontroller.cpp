@@ -24,15 +24,19 @@ QString resultLine(const QJsonObject &results)
     const auto number = [&](const char *key) { return results.value(QLatin1String(key)); };
     QStringList parts;
     if (number("best_val_top1").isDouble())
-        parts.append(QCoreApplication::translate("NodeItem", "best top-1 %1").arg(percentText(number("best_val_top1").toDouble())));
+        parts.append(QCoreApplication::translate("NodeItem", "best top-1 %1")
+                         .arg(percentText(number("best_val_top1").toDouble())));
     if (number("Overall_Accuracy").isDouble())
-        parts.append(QCoreApplication::translate("NodeItem", "accuracy %1").arg(percentText(number("Overall_Accuracy").toDouble())));
+        parts.append(QCoreApplication::translate("NodeItem", "accuracy %1")
+                         .arg(percentText(number("Overall_Accuracy").toDouble())));
     if (number("epochs_done").isDouble())
         parts.append(QCoreApplication::translate("NodeItem", "epochs: %1").arg(number("epochs_done").toInt()));
     if (number("images").isDouble())
-        parts.append(QCoreApplication::translate("NodeItem", "%1 images").arg(countText(qint64(number("images").toDouble()))));
+        parts.append(
+            QCoreApplication::translate("NodeItem", "%1 images").arg(countText(qint64(number("images").toDouble()))));
     if (number("rows").isDouble())
-        parts.append(QCoreApplication::translate("NodeItem", "%1 rows").arg(countText(qint64(number("rows").toDouble()))));
+        parts.append(
+            QCoreApplication::translate("NodeItem", "%1 rows").arg(countText(qint64(number("rows").toDouble()))));
     if (parts.size() == 1 && number("classes").isDouble())
         parts.append(QCoreApplication::translate("NodeItem", "%1 classes").arg(number("classes").toInt()));
     return parts.mid(0, 2).join(QStringLiteral(" · "));
@@ -145,7 +149,8 @@ void JobController::handle(const JobEvent &event, Batch &batch)
 /// take its place.
 void JobController::noteJobState(const QString &job, JobState state)
 {
-    const bool shownIsActive = !m_figures.job.isEmpty() && !isFinal(m_figures.state) && m_figures.state != JobState::Queued;
+    const bool shownIsActive =
+        !m_figures.job.isEmpty() && !isFinal(m_figures.state) && m_figures.state != JobState::Queued;
     if (m_figures.job != job) {
         if (shownIsActive && (state == JobState::Queued || isFinal(state)))
             return;

@@ -21,10 +21,10 @@ struct RunFigures
     QString job;
     JobState state = JobState::NotStarted;
     QString node, text;
-    double progress = -1;            ///< of the running node, [0, 1]
+    double progress = -1; ///< of the running node, [0, 1]
     double epoch = -1;
     double imagesPerSecond = -1;
-    double secondsLeft = -1;         ///< of the running node
+    double secondsLeft = -1; ///< of the running node
 };
 
 /// The queue of the window: jobs in, events out 20 times a second, sorted for the views. GUI thread.
@@ -75,7 +75,7 @@ private:
     Workspace &m_workspace;
     const ComponentRegistry &m_registry;
     JobQueue m_queue;
-    QSet<QString> m_own;                     ///< submitted here: events tell their states
+    QSet<QString> m_own; ///< submitted here: events tell their states
     QHash<QString, Pipeline> m_pipelines;
     QTimer m_timer;
     QHash<QString, QHash<QString, NodeStatus>> m_states;

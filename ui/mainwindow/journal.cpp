@@ -71,8 +71,8 @@ void Journal::write()
         return;
     }
     const QByteArray work = writePipeline(m_document.pipeline(), m_document.registry());
-    const QByteArray about = jsonObjectLine({{"file", jsonString(m_file)},
-                                             {"written_ms", QByteArray::number(QDateTime::currentMSecsSinceEpoch())}});
+    const QByteArray about = jsonObjectLine(
+        {{"file", jsonString(m_file)}, {"written_ms", QByteArray::number(QDateTime::currentMSecsSinceEpoch())}});
     m_writing = QtConcurrent::run([work, about, workPath = pathWith(workSuffix), aboutPath = pathWith(aboutSuffix)] {
         const Result<void> first = writeFileAtomically(aboutPath, about);
         const Result<void> second = first ? writeFileAtomically(workPath, work) : first;
@@ -104,7 +104,8 @@ std::optional<Journal::Found> Journal::findLeft() const
     std::error_code failed;
     for (const fs::directory_entry &entry : fs::directory_iterator(m_folder, failed)) {
         const std::string name = entry.path().filename().string();
-        if (!QByteArray::fromStdString(name).endsWith(workSuffix) || name.starts_with(m_session) || isAlive(entry.path()))
+        if (!QByteArray::fromStdString(name).endsWith(workSuffix) || name.starts_with(m_session)
+            || isAlive(entry.path()))
             continue;
         const auto work = loadPipelineFile(entry.path(), m_document.registry());
         const auto about = readJsonObject(sibling(entry.path(), aboutSuffix), errors::InvalidWorkspace);

@@ -97,7 +97,8 @@ void MainWindow::buildDocks()
         auto *made = new QDockWidget(title, this);
         made->setObjectName(QLatin1String(name));
         made->setWidget(content);
-        made->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetClosable | QDockWidget::DockWidgetFloatable);
+        made->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetClosable
+                          | QDockWidget::DockWidgetFloatable);
         made->setTitleBarWidget(new DockTitle(made));
         addDockWidget(area, made);
         return made;
@@ -125,7 +126,8 @@ void MainWindow::buildStatusBar()
     if (!m_services.deviceSummary)
         return;
     auto *watcher = new QFutureWatcher<QString>(this);
-    connect(watcher, &QFutureWatcher<QString>::finished, this, [this, watcher] { m_strip->setDevice(watcher->result()); });
+    connect(watcher, &QFutureWatcher<QString>::finished, this,
+            [this, watcher] { m_strip->setDevice(watcher->result()); });
     watcher->setFuture(QtConcurrent::run(m_services.deviceSummary));
 }
 
@@ -242,7 +244,8 @@ void MainWindow::showEvent(QShowEvent *event)
     if (m_fitOnShow) {
         m_fitOnShow = false;
         // After the first layout: the canvas has its size only then.
-        QMetaObject::invokeMethod(this, [this] { m_canvas->view().fitPipeline(); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            this, [this] { m_canvas->view().fitPipeline(); }, Qt::QueuedConnection);
     }
 }
 
@@ -272,7 +275,8 @@ bool MainWindow::askAboutJobs()
     if (waiting > 0)
         box.setInformativeText(tr("%n waiting job(s) will be canceled.", nullptr, waiting));
     const bool training = m_jobs.isTraining();
-    QPushButton *keep = box.addButton(training ? tr("Stop and keep") : tr("Close when it ends"), QMessageBox::AcceptRole);
+    QPushButton *keep =
+        box.addButton(training ? tr("Stop and keep") : tr("Close when it ends"), QMessageBox::AcceptRole);
     QPushButton *cancel = box.addButton(tr("Cancel the job"), QMessageBox::DestructiveRole);
     box.addButton(tr("Do not close"), QMessageBox::RejectRole);
     box.setDefaultButton(keep);

@@ -130,11 +130,11 @@ private:
     StatusStrip *m_strip = nullptr;
     QString m_shownJob;
     bool m_fitOnShow = true;
-    QSet<QString> m_ownJobs;         ///< submitted from the document as it is open
-    bool m_showsStates = false;      ///< the job shown ran the open pipeline
+    QSet<QString> m_ownJobs;    ///< submitted from the document as it is open
+    bool m_showsStates = false; ///< the job shown ran the open pipeline
     QFuture<Result<void>> m_deleting;
-    bool m_closing = false;          ///< as soon as no job runs
-    bool m_discards = false;         ///< agreed for that moment, until the next edit
+    bool m_closing = false;  ///< as soon as no job runs
+    bool m_discards = false; ///< agreed for that moment, until the next edit
 };
 
 } // namespace tw

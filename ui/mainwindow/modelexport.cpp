@@ -15,7 +15,8 @@ QList<ExportableModel> exportableModels(const Workspace &workspace, const QStrin
         return models;
     std::error_code failed;
     for (const NodeRecord &node : record->nodes) {
-        for (const fs::directory_entry &port : fs::directory_iterator(workspace.nodeFolder(job, node.id) / "outputs", failed)) {
+        for (const fs::directory_entry &port :
+             fs::directory_iterator(workspace.nodeFolder(job, node.id) / "outputs", failed)) {
             if (fs::exists(port.path() / "model.json", failed))
                 models.append({node.id, port.path()});
         }

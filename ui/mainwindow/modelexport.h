@@ -13,7 +13,7 @@ namespace tw {
 struct ExportableModel
 {
     QString node;
-    fs::path folder;   ///< holds model.json
+    fs::path folder; ///< holds model.json
 };
 
 /// Model directories that a job's nodes have made, in plan order. Reads the disk: worker thread.

@@ -59,7 +59,7 @@ RunDialog::RunDialog(const QString &pipelineName, QWidget *parent)
 bool RunDialog::isWanted()
 {
     return !userSettings().contains(QStringLiteral("run/experiment"))
-        || userSettings().value(QStringLiteral("run/askAgain"), false).toBool();
+           || userSettings().value(QStringLiteral("run/askAgain"), false).toBool();
 }
 
 QMap<QString, QString> RunDialog::tagsFromText(const QString &text)

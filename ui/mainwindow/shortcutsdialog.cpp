@@ -29,8 +29,9 @@ ShortcutsDialog::ShortcutsDialog(const ActionRegistry &actions, QWidget *parent)
     tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     tree->header()->setStretchLastSection(false);
     tree->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    const std::pair<const char *, QString> groups[] = {{"file", tr("File")}, {"edit", tr("Edit")}, {"view", tr("View")},
-                                                       {"theme", tr("Theme")}, {"run", tr("Run")}, {"help", tr("Help")}};
+    const std::pair<const char *, QString> groups[] = {{"file", tr("File")}, {"edit", tr("Edit")},
+                                                       {"view", tr("View")}, {"theme", tr("Theme")},
+                                                       {"run", tr("Run")},   {"help", tr("Help")}};
     for (const auto &[name, title] : groups) {
         QTreeWidgetItem *group = groupItem(tree, title);
         for (const QAction *action : actions.group(QLatin1String(name))) {

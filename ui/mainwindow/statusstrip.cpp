@@ -79,18 +79,20 @@ void StatusStrip::showFigures(const RunFigures &figures)
 {
     const bool active = !figures.job.isEmpty() && !isFinal(figures.state);
     const QString phase = jobStateWord(figures.state);
-    showText(m_job, !active ? (figures.job.isEmpty() ? QString() : phase)
-                        : figures.node.isEmpty() ? phase : QStringLiteral("%1 · %2").arg(phase, figures.node));
+    showText(m_job, !active                  ? (figures.job.isEmpty() ? QString() : phase)
+                    : figures.node.isEmpty() ? phase
+                                             : QStringLiteral("%1 · %2").arg(phase, figures.node));
     m_progress->setVisible(active);
     if (active && figures.progress < 0)
         m_progress->setRange(0, 0);
     else
         m_progress->setRange(0, 1000);
     m_progress->setValue(qRound(figures.progress * 1000));
-    showText(m_epoch, active && figures.epoch >= 0 ? tr("epoch %1").arg(QLocale().toString(figures.epoch, 'f', 1)) : QString());
+    showText(m_epoch,
+             active && figures.epoch >= 0 ? tr("epoch %1").arg(QLocale().toString(figures.epoch, 'f', 1)) : QString());
     showText(m_rate, active && figures.imagesPerSecond >= 0
-             ? tr("%1 images/s").arg(countText(qRound64(figures.imagesPerSecond)))
-             : QString());
+                         ? tr("%1 images/s").arg(countText(qRound64(figures.imagesPerSecond)))
+                         : QString());
     const QString left = durationText(figures.secondsLeft);
     showText(m_left, active && !left.isEmpty() ? tr("%1 left").arg(left) : QString());
 }

@@ -29,13 +29,15 @@ constexpr char themeKey[] = "window/theme";
 void MainWindow::registerFileActions()
 {
     const auto add = [this](const char *id, const QString &text, const char *icon, const QKeySequence &key, auto slot) {
-        connect(m_actions->add({QLatin1String(id), text, QLatin1String(icon), {key}, {}, false}), &QAction::triggered, this, slot);
+        connect(m_actions->add({QLatin1String(id), text, QLatin1String(icon), {key}, {}, false}), &QAction::triggered,
+                this, slot);
     };
     add("file.new", tr("&New"), "new", QKeySequence(Qt::CTRL | Qt::Key_N), [this] { m_session.newPipeline(); });
     add("file.open", tr("&Open…"), "open", QKeySequence(Qt::CTRL | Qt::Key_O), [this] { m_session.open(); });
     add("file.sample", tr("Open the sam&ple"), "", {}, [this] { openSample(); });
     add("file.save", tr("&Save"), "save", QKeySequence(Qt::CTRL | Qt::Key_S), [this] { m_session.save(); });
-    add("file.saveAs", tr("Save &as…"), "", QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S), [this] { m_session.saveAs(); });
+    add("file.saveAs", tr("Save &as…"), "", QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_S),
+        [this] { m_session.saveAs(); });
     add("file.quit", tr("&Quit"), "", QKeySequence(Qt::CTRL | Qt::Key_Q), [this] { close(); });
 }
 
@@ -43,7 +45,8 @@ void MainWindow::registerRunActions()
 {
     const auto add = [this](const char *id, const QString &text, const char *icon, const QKeySequence &key,
                             const QString &help, auto slot) {
-        connect(m_actions->add({QLatin1String(id), text, QLatin1String(icon), {key}, help, false}), &QAction::triggered, this, slot);
+        connect(m_actions->add({QLatin1String(id), text, QLatin1String(icon), {key}, help, false}), &QAction::triggered,
+                this, slot);
     };
     add("run.run", tr("&Run"), "run", QKeySequence(Qt::CTRL | Qt::Key_Return), tr("Run the whole pipeline"),
         [this] { run(false, {}); });
@@ -64,8 +67,12 @@ void MainWindow::registerViewActions()
     const std::pair<const char *, QString> tabs[] = {
         {"view.pipeline", tr("&Pipeline")}, {"view.metrics", tr("&Metrics")}, {"view.outputs", tr("O&utputs + logs")}};
     for (int i = 0; i < 3; ++i) {
-        QAction *action = m_actions->add({QLatin1String(tabs[i].first), tabs[i].second, {},
-                                          {QKeySequence(Qt::ALT | Qt::Key(Qt::Key_1 + i))}, {}, false});
+        QAction *action = m_actions->add({QLatin1String(tabs[i].first),
+                                          tabs[i].second,
+                                          {},
+                                          {QKeySequence(Qt::ALT | Qt::Key(Qt::Key_1 + i))},
+                                          {},
+                                          false});
         connect(action, &QAction::triggered, this, [this, i] { showTab(Tab(i)); });
     }
     auto *group = new QActionGroup(this);
@@ -78,8 +85,12 @@ void MainWindow::registerViewActions()
         action->setChecked(Theme::instance().choice() == choice);
         connect(action, &QAction::triggered, this, [this, theme = choice] { setThemeChoice(theme); });
     }
-    connect(m_actions->add({QStringLiteral("view.palette"), tr("&Components"), QStringLiteral("add"),
-                            {QKeySequence(Qt::CTRL | Qt::Key_K)}, tr("Search the components"), false}),
+    connect(m_actions->add({QStringLiteral("view.palette"),
+                            tr("&Components"),
+                            QStringLiteral("add"),
+                            {QKeySequence(Qt::CTRL | Qt::Key_K)},
+                            tr("Search the components"),
+                            false}),
             &QAction::triggered, this, [this] {
                 findChild<QDockWidget *>(QStringLiteral("paletteDock"))->show();
                 m_palette->focusSearch();
@@ -89,11 +100,14 @@ void MainWindow::registerViewActions()
 void MainWindow::registerHelpActions()
 {
     const auto add = [this](const char *id, const QString &text, const char *icon, const QKeySequence &key, auto slot) {
-        connect(m_actions->add({QLatin1String(id), text, QLatin1String(icon), {key}, {}, false}), &QAction::triggered, this, slot);
+        connect(m_actions->add({QLatin1String(id), text, QLatin1String(icon), {key}, {}, false}), &QAction::triggered,
+                this, slot);
     };
-    add("help.commands", tr("&Command list…"), "commands", QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P), [this] { openCommandList(); });
+    add("help.commands", tr("&Command list…"), "commands", QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P),
+        [this] { openCommandList(); });
     add("help.shortcuts", tr("&Keyboard shortcuts"), "help", QKeySequence(Qt::Key_F1), [this] { showShortcuts(); });
-    m_actions->action(QStringLiteral("help.shortcuts"))->setShortcuts({QKeySequence(Qt::Key_F1), QKeySequence(Qt::Key_Question)});
+    m_actions->action(QStringLiteral("help.shortcuts"))
+        ->setShortcuts({QKeySequence(Qt::Key_F1), QKeySequence(Qt::Key_Question)});
     add("help.about", tr("&About Trainwright"), "", {}, [this] { showAbout(); });
 }
 
@@ -114,10 +128,11 @@ void MainWindow::buildMenus()
     recent->setObjectName(QStringLiteral("recentMenu"));
     connect(recent, &QMenu::aboutToShow, this, &MainWindow::fillRecentMenu);
     fill(file, ids(" file.save file.saveAs  file.quit"));
-    fill(menuBar()->addMenu(tr("&Edit")),
-         ids("edit.undo edit.redo  edit.cut edit.copy edit.paste edit.duplicate edit.delete edit.selectAll  edit.find edit.layout edit.align"));
+    fill(menuBar()->addMenu(tr("&Edit")), ids("edit.undo edit.redo  edit.cut edit.copy edit.paste edit.duplicate "
+                                              "edit.delete edit.selectAll  edit.find edit.layout edit.align"));
     QMenu *view = menuBar()->addMenu(tr("&View"));
-    fill(view, ids("view.pipeline view.metrics view.outputs  view.zoomIn view.zoomOut view.actualSize view.fit  view.palette"));
+    fill(view, ids("view.pipeline view.metrics view.outputs  view.zoomIn view.zoomOut view.actualSize view.fit  "
+                   "view.palette"));
     for (QDockWidget *dock : findChildren<QDockWidget *>())
         view->addAction(dock->toggleViewAction());
     view->addSeparator();
@@ -126,7 +141,9 @@ void MainWindow::buildMenus()
     fill(menuBar()->addMenu(tr("&Help")), ids("help.commands help.shortcuts  help.about"));
     connect(m_canvas, &CanvasPage::contextMenuRequested, this, [this, fill, ids](const QPoint &position) {
         QMenu menu(this);
-        fill(&menu, ids("run.upTo  edit.cut edit.copy edit.paste edit.duplicate edit.delete  edit.layout edit.align view.fit"));
+        fill(
+            &menu,
+            ids("run.upTo  edit.cut edit.copy edit.paste edit.duplicate edit.delete  edit.layout edit.align view.fit"));
         menu.exec(position);
     });
 }
@@ -151,7 +168,8 @@ void MainWindow::buildToolBar()
     bar->setObjectName(QStringLiteral("toolBar"));
     bar->setMovable(false);
     bar->setIconSize(QSize(18, 18));
-    const auto groups = QStringLiteral("file.new file.open file.save||edit.undo edit.redo||edit.layout view.fit||run.run run.keep run.cancel||run.export");
+    const auto groups = QStringLiteral("file.new file.open file.save||edit.undo edit.redo||edit.layout "
+                                       "view.fit||run.run run.keep run.cancel||run.export");
     for (const QString &part : groups.split(QStringLiteral("||"))) {
         if (!bar->actions().isEmpty())
             bar->addSeparator();
@@ -197,8 +215,8 @@ void MainWindow::openCommandList()
     QList<FilterEntry> entries;
     for (QAction *action : m_actions->all())
         entries.append({plainActionText(action), action->shortcut().toString(QKeySequence::NativeText),
-                        action->icon().isNull() ? QIcon(nothing) : action->icon(),
-                        QVariant::fromValue(action), action->isEnabled()});
+                        action->icon().isNull() ? QIcon(nothing) : action->icon(), QVariant::fromValue(action),
+                        action->isEnabled()});
     auto *popup = new FilterPopup(tr("Type a command"), entries, this);
     popup->setObjectName(QStringLiteral("commandList"));
     connect(popup, &FilterPopup::chosen, this, [](const QVariant &action) { action.value<QAction *>()->trigger(); });
@@ -214,12 +232,14 @@ void MainWindow::showShortcuts()
 
 void MainWindow::showAbout()
 {
-    auto *box = new QMessageBox(QMessageBox::NoIcon, tr("About Trainwright"), QStringLiteral("Trainwright %1").arg(QStringLiteral(TRAINWRIGHT_VERSION)),
+    auto *box = new QMessageBox(QMessageBox::NoIcon, tr("About Trainwright"),
+                                QStringLiteral("Trainwright %1").arg(QStringLiteral(TRAINWRIGHT_VERSION)),
                                 QMessageBox::Close, this);
     box->setIconPixmap(applicationIcon().pixmap(64, 64));
-    box->setInformativeText(tr("A studio for training image classifiers on your own machine, with LibTorch and Qt %1.\n\n"
-                               "Free software under the GNU General Public License, version 3 or later.")
-                                .arg(QString::fromLatin1(qVersion())));
+    box->setInformativeText(
+        tr("A studio for training image classifiers on your own machine, with LibTorch and Qt %1.\n\n"
+           "Free software under the GNU General Public License, version 3 or later.")
+            .arg(QString::fromLatin1(qVersion())));
     box->setAttribute(Qt::WA_DeleteOnClose);
     box->open();
 }

@@ -48,20 +48,19 @@ void MainWindow::connectJobs()
     connect(m_jobList, &JobListView::jobActivated, this, &MainWindow::showJob);
     connect(m_jobList, &JobListView::cancelRequested, this, [this](const QString &job) {
         if (!m_jobs.cancel(job))
-            m_canvas->bar().showMessage(InfoBar::Kind::Warning, tr("This job runs in another program; cancel it there."));
+            m_canvas->bar().showMessage(InfoBar::Kind::Warning,
+                                        tr("This job runs in another program; cancel it there."));
     });
     connect(m_jobList, &JobListView::deleteRequested, this, &MainWindow::deleteJob);
     connect(m_outputs, &OutputsTab::exportRequested, this,
             [this](const QByteArray &folder) { exportFrom(pathFromBytes(folder), m_session.displayName()); });
     connect(&m_exporter, &ModelExporter::finished, this, [this](const QString &destination) {
-        m_canvas->bar().showMessage(InfoBar::Kind::Note, tr("The model directory is in %1").arg(destination),
-                                    {{tr("Open the folder"), [destination] {
-                                          QDesktopServices::openUrl(QUrl::fromLocalFile(destination));
-                                      }}});
+        m_canvas->bar().showMessage(
+            InfoBar::Kind::Note, tr("The model directory is in %1").arg(destination),
+            {{tr("Open the folder"), [destination] { QDesktopServices::openUrl(QUrl::fromLocalFile(destination)); }}});
     });
-    connect(&m_exporter, &ModelExporter::failed, this, [this](const Error &error) {
-        m_canvas->bar().showMessage(InfoBar::Kind::Problem, errorTooltip(error));
-    });
+    connect(&m_exporter, &ModelExporter::failed, this,
+            [this](const Error &error) { m_canvas->bar().showMessage(InfoBar::Kind::Problem, errorTooltip(error)); });
 }
 
 void MainWindow::showFault(const Error &fault)
@@ -143,8 +142,9 @@ void MainWindow::showStates(bool tell)
     m_showsStates = ran && (m_ownJobs.contains(m_shownJob) || isSamePipeline(*ran, m_document.pipeline()));
     if (!m_showsStates) {
         if (tell && ran)
-            m_canvas->bar().showMessage(InfoBar::Kind::Note, tr("This job ran another pipeline than the one that is open."),
-                                        {{tr("Open its pipeline"), [this, job = m_shownJob] { showJobPipeline(job); }}});
+            m_canvas->bar().showMessage(
+                InfoBar::Kind::Note, tr("This job ran another pipeline than the one that is open."),
+                {{tr("Open its pipeline"), [this, job = m_shownJob] { showJobPipeline(job); }}});
         return;
     }
     const QSet<QString> changed = nodesChangedSince(*ran, m_document.pipeline(), *m_services.registry);
@@ -221,7 +221,8 @@ void MainWindow::exportModel()
         watcher->deleteLater();
         const QList<ExportableModel> models = watcher->result();
         if (models.isEmpty()) {
-            m_canvas->bar().showMessage(InfoBar::Kind::Warning, tr("The job shown has no finished model to export yet."));
+            m_canvas->bar().showMessage(InfoBar::Kind::Warning,
+                                        tr("The job shown has no finished model to export yet."));
             return;
         }
         const QStringList selected = m_canvas->scene().selectedNodes();
@@ -231,7 +232,11 @@ void MainWindow::exportModel()
         }
         QList<FilterEntry> entries;
         for (const ExportableModel &model : models)
-            entries.append({model.node, displayPath(model.folder.filename()), {}, QString::fromStdString(model.folder.string()), true});
+            entries.append({model.node,
+                            displayPath(model.folder.filename()),
+                            {},
+                            QString::fromStdString(model.folder.string()),
+                            true});
         auto *popup = new FilterPopup(tr("Which model?"), entries, this);
         connect(popup, &FilterPopup::chosen, this, [this](const QVariant &folder) {
             exportFrom(fs::path(folder.toString().toStdString()), m_session.displayName());

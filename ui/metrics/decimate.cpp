@@ -90,8 +90,7 @@ void drawEverySample(std::span<const double> y, const ExtremesIndex &index, size
     }
 }
 
-void drawColumn(std::span<const double> y, const ExtremesIndex &index, size_t begin, size_t end,
-                CurveBuilder &builder)
+void drawColumn(std::span<const double> y, const ExtremesIndex &index, size_t begin, size_t end, CurveBuilder &builder)
 {
     const Extremes found = index.find(y, begin, end);
     if (!isDrawable(y[begin], index.positiveOnly()))

@@ -26,9 +26,9 @@ bool isDrawable(double value, bool positiveOnly);
 struct Extremes
 {
     static constexpr size_t none = std::numeric_limits<size_t>::max();
-    size_t first = none, last = none;       ///< first and last drawable sample
+    size_t first = none, last = none; ///< first and last drawable sample
     size_t lowest = none, highest = none;
-    size_t notFinite = none;                ///< first NaN or infinity
+    size_t notFinite = none; ///< first NaN or infinity
 };
 
 /// Extremes of blocks of 64 samples, so that the extremes of any stretch cost little. Grows with
@@ -48,23 +48,23 @@ private:
     void merge(std::span<const double> values, const Extremes &block, Extremes &found) const;
 
     bool m_positiveOnly;
-    std::vector<Extremes> m_blocks;         ///< complete blocks only
+    std::vector<Extremes> m_blocks; ///< complete blocks only
 };
 
 /// What is left to draw of a series.
 struct DrawnCurve
 {
-    std::vector<double> x, y;               ///< NaN in y breaks the line
-    std::vector<size_t> singles;            ///< positions in x, y without a neighbour to draw a line to
-    std::vector<double> notFinite;          ///< abscissae of NaN and infinities, one a column at most
-    double lowest = std::numeric_limits<double>::infinity();   ///< of what is inside the window
+    std::vector<double> x, y;      ///< NaN in y breaks the line
+    std::vector<size_t> singles;   ///< positions in x, y without a neighbour to draw a line to
+    std::vector<double> notFinite; ///< abscissae of NaN and infinities, one a column at most
+    double lowest = std::numeric_limits<double>::infinity(); ///< of what is inside the window
     double highest = -std::numeric_limits<double>::infinity();
 };
 
 struct DrawWindow
 {
-    double low = 0, high = 1;               ///< visible abscissae
-    int columns = 1;                        ///< pixels across
+    double low = 0, high = 1; ///< visible abscissae
+    int columns = 1;          ///< pixels across
 };
 
 /// Samples in the window and one more on either side. Where more than two samples fall on a pixel

@@ -39,7 +39,8 @@ QString curveLabel(const PlotSeries &series, const SeriesKey &key, bool namesNod
     if (namesNode)
         label = shortText(key.node, longestNodeName) + QStringLiteral(": ") + label;
     if (key.rank != 0)
-        label += QStringLiteral(" · ") + text(QT_TRANSLATE_NOOP("MetricsContent", "rank")) + QLatin1Char(' ') + QString::number(key.rank);
+        label += QStringLiteral(" · ") + text(QT_TRANSLATE_NOOP("MetricsContent", "rank")) + QLatin1Char(' ')
+                 + QString::number(key.rank);
     return label;
 }
 
@@ -65,7 +66,8 @@ void addCurves(const PlotKind &kind, const PlotSeries &info, const SeriesKey &ke
 void addMarker(const MetricSeries &series, size_t at, const MetricsView &view, int color, const QString &label,
                PlotContent &content)
 {
-    content.markers << PlotMarker{QPointF(axisValues(series, view.axis)[at], series.values[at]), label, view.theme.curve(color)};
+    content.markers << PlotMarker{QPointF(axisValues(series, view.axis)[at], series.values[at]), label,
+                                  view.theme.curve(color)};
 }
 
 void addBest(const PlotKind &kind, const MetricsView &view, PlotContent &content)
@@ -76,14 +78,18 @@ void addBest(const PlotKind &kind, const MetricsView &view, PlotContent &content
         const MetricSeries *series = store.find({node, QStringLiteral("val_top1"), 0});
         const MetricsSummary summary = summarize(store, node, {});
         if (series && summary.bestTop1)
-            addMarker(*series, summary.bestTop1At, view, 1, text(QT_TRANSLATE_NOOP("MetricsContent", "best"))
-                          + QLatin1Char(' ') + formatValue(*summary.bestTop1, NumberStyle::Ratio), content);
+            addMarker(*series, summary.bestTop1At, view, 1,
+                      text(QT_TRANSLATE_NOOP("MetricsContent", "best")) + QLatin1Char(' ')
+                          + formatValue(*summary.bestTop1, NumberStyle::Ratio),
+                      content);
     } else if (kind.id == QStringLiteral("loss")) {
         const MetricSeries *series = store.find({node, QStringLiteral("val_loss"), 0});
         const MetricsSummary summary = summarize(store, node, {});
         if (series && summary.hasLowestLoss)
-            addMarker(*series, summary.lowestLossAt, view, 1, text(QT_TRANSLATE_NOOP("MetricsContent", "lowest"))
-                          + QLatin1Char(' ') + formatValue(series->values[summary.lowestLossAt], NumberStyle::Plain), content);
+            addMarker(*series, summary.lowestLossAt, view, 1,
+                      text(QT_TRANSLATE_NOOP("MetricsContent", "lowest")) + QLatin1Char(' ')
+                          + formatValue(series->values[summary.lowestLossAt], NumberStyle::Plain),
+                      content);
     }
 }
 } // namespace
@@ -96,9 +102,12 @@ NumberStyle axisStyle(MetricsAxis axis)
 QString axisTitle(MetricsAxis axis)
 {
     switch (axis) {
-    case MetricsAxis::Step: return text(QT_TRANSLATE_NOOP("MetricsContent", "step"));
-    case MetricsAxis::Epoch: return text(QT_TRANSLATE_NOOP("MetricsContent", "epoch"));
-    case MetricsAxis::Time: break;
+    case MetricsAxis::Step:
+        return text(QT_TRANSLATE_NOOP("MetricsContent", "step"));
+    case MetricsAxis::Epoch:
+        return text(QT_TRANSLATE_NOOP("MetricsContent", "epoch"));
+    case MetricsAxis::Time:
+        break;
     }
     return text(QT_TRANSLATE_NOOP("MetricsContent", "training time"));
 }
@@ -146,7 +155,8 @@ PlotContent plotContent(const PlotKind &kind, const MetricsView &view)
         addCurves(kind, *info, key, view, curve, content.curves);
     }
     if (!content.curves.isEmpty())
-        content.note = text(QT_TRANSLATE_NOOP("MetricsContent", "No value here can be drawn: all are NaN or infinite."));
+        content.note =
+            text(QT_TRANSLATE_NOOP("MetricsContent", "No value here can be drawn: all are NaN or infinite."));
     addBest(kind, view, content);
     return content;
 }

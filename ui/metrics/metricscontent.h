@@ -19,7 +19,7 @@ enum class MetricsAxis { Step, Epoch, Time };
 struct MetricsView
 {
     MetricsFeed &feed;
-    QString node;               ///< empty: all nodes
+    QString node; ///< empty: all nodes
     MetricsAxis axis = MetricsAxis::Step;
     bool smoothed = false;
     bool logarithmic = false;

@@ -7,8 +7,9 @@ namespace tw {
 
 bool writeMetricsCsv(QIODevice &device, const MetricStore &store, const QList<SeriesKey> &keys, CsvFormulas formulas)
 {
-    QByteArray text = csvRow({QStringLiteral("node"), QStringLiteral("series"), QStringLiteral("rank"), QStringLiteral("step"),
-                              QStringLiteral("epoch"), QStringLiteral("seconds"), QStringLiteral("value")});
+    QByteArray text =
+        csvRow({QStringLiteral("node"), QStringLiteral("series"), QStringLiteral("rank"), QStringLiteral("step"),
+                QStringLiteral("epoch"), QStringLiteral("seconds"), QStringLiteral("value")});
     for (const SeriesKey &key : keys) {
         const MetricSeries *series = store.find(key);
         for (size_t i = 0; series && i < series->size(); ++i) {

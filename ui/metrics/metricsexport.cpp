@@ -36,10 +36,12 @@ QString askFile(QWidget *parent, const char *suffix)
 
 void tellFailure(QWidget *parent, const QString &path)
 {
-    QMessageBox box(QMessageBox::Warning, text(QT_TRANSLATE_NOOP("MetricsExport", "Save metrics")),
-                    text(QT_TRANSLATE_NOOP("MetricsExport", "The file %1 could not be written. Choose another folder, or free some space."))
-                        .replace(QStringLiteral("%1"), path),
-                    QMessageBox::Ok, parent);
+    QMessageBox box(
+        QMessageBox::Warning, text(QT_TRANSLATE_NOOP("MetricsExport", "Save metrics")),
+        text(QT_TRANSLATE_NOOP("MetricsExport",
+                               "The file %1 could not be written. Choose another folder, or free some space."))
+            .replace(QStringLiteral("%1"), path),
+        QMessageBox::Ok, parent);
     box.setTextFormat(Qt::PlainText);
     box.exec();
 }
@@ -57,7 +59,8 @@ QList<SeriesKey> keysOf(const QList<PlotWidget *> &plots, const MetricsView &vie
     return keys;
 }
 
-void saveCsv(QWidget *parent, const QString &path, const QList<PlotWidget *> &plots, const MetricsView &view, CsvFormulas formulas)
+void saveCsv(QWidget *parent, const QString &path, const QList<PlotWidget *> &plots, const MetricsView &view,
+             CsvFormulas formulas)
 {
     auto *watcher = new QFutureWatcher<bool>(parent);
     QObject::connect(watcher, &QFutureWatcherBase::finished, parent, [watcher, parent, path] {
@@ -74,10 +77,14 @@ void saveCsv(QWidget *parent, const QString &path, const QList<PlotWidget *> &pl
 const char *suffixOf(MetricsExport what)
 {
     switch (what) {
-    case MetricsExport::Svg: return "svg";
-    case MetricsExport::Pdf: return "pdf";
-    case MetricsExport::Csv: return "csv";
-    default: return "png";
+    case MetricsExport::Svg:
+        return "svg";
+    case MetricsExport::Pdf:
+        return "pdf";
+    case MetricsExport::Csv:
+        return "csv";
+    default:
+        return "png";
     }
 }
 } // namespace

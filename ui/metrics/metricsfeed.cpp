@@ -108,7 +108,8 @@ void MetricsFeed::merge(const MetricStore &added)
     for (const SeriesKey &key : keys) {
         const MetricSeries &series = *added.find(key);
         for (size_t i = 0; i < series.size(); ++i)
-            add({key.node, key.series, series.steps[i], series.epochs[i], series.seconds[i], key.rank, series.values[i]});
+            add({key.node, key.series, series.steps[i], series.epochs[i], series.seconds[i], key.rank,
+                 series.values[i]});
     }
 }
 

@@ -19,9 +19,9 @@ class Workspace;
 /// What a reader thread brings back of a job's folder.
 struct MetricsReading
 {
-    std::shared_ptr<MetricStore> store;             ///< points beyond the offsets that were known
-    QHash<QByteArray, qint64> offsets;              ///< by metrics.jsonl
-    QHash<QString, QJsonObject> parameters;         ///< by node, of pipeline.json; first reading only
+    std::shared_ptr<MetricStore> store;     ///< points beyond the offsets that were known
+    QHash<QByteArray, qint64> offsets;      ///< by metrics.jsonl
+    QHash<QString, QJsonObject> parameters; ///< by node, of pipeline.json; first reading only
     bool folderFound = false;
 };
 
@@ -63,7 +63,7 @@ private:
     CurveCache m_cache;
     QHash<QByteArray, qint64> m_offsets;
     QHash<QString, QJsonObject> m_parameters;
-    QList<MetricPoint> m_waiting;       ///< arrived during the first reading
+    QList<MetricPoint> m_waiting; ///< arrived during the first reading
     QFutureWatcher<MetricsReading> m_reader;
     bool m_loading = false;
 };

@@ -78,9 +78,11 @@ QString MetricsHeader::stoppingNote(const MetricsSummary &summary)
 void MetricsHeader::show(const MetricsSummary &summary, std::optional<double> bestEpoch)
 {
     m_tiles[BestTop1].set(orDash(summary.bestTop1, NumberStyle::Ratio),
-                          bestEpoch ? tr("validation, epoch %1").arg(formatValue(*bestEpoch, NumberStyle::Count)) : QString());
+                          bestEpoch ? tr("validation, epoch %1").arg(formatValue(*bestEpoch, NumberStyle::Count))
+                                    : QString());
     m_tiles[Loss].set(orDash(summary.trainLoss, NumberStyle::Plain),
-                      summary.valLoss ? tr("validation %1").arg(formatValue(*summary.valLoss, NumberStyle::Plain)) : QString());
+                      summary.valLoss ? tr("validation %1").arg(formatValue(*summary.valLoss, NumberStyle::Plain))
+                                      : QString());
     m_tiles[Speed].set(orDash(summary.imagesPerSecond, NumberStyle::Rate),
                        summary.imagesPerSecond ? tr("mean of the last steps") : QString());
     QString epoch = QStringLiteral("–");
@@ -89,7 +91,8 @@ void MetricsHeader::show(const MetricsSummary &summary, std::optional<double> be
     if (summary.epoch && summary.epochs)
         epoch += QStringLiteral(" / %1").arg(*summary.epochs);
     m_tiles[Epoch].set(epoch, stoppingNote(summary));
-    m_tiles[Epoch].note->setToolTip(tr("Training stops early when the validation loss does not fall for that many epochs."));
+    m_tiles[Epoch].note->setToolTip(
+        tr("Training stops early when the validation loss does not fall for that many epochs."));
     m_tiles[Elapsed].set(summary.seconds ? formatDuration(*summary.seconds) : QStringLiteral("–"), QString());
 }
 

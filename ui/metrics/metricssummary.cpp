@@ -48,7 +48,8 @@ static void summarizeLoss(const MetricSeries &series, const QJsonObject &paramet
         }
     }
     const int patience = parameters.value(QStringLiteral("patience")).toInt();
-    const bool previous = parameters.value(QStringLiteral("patience_reference")).toString() == QStringLiteral("previous");
+    const bool previous =
+        parameters.value(QStringLiteral("patience_reference")).toString() == QStringLiteral("previous");
     if (patience > 0 && series.size() > 0)
         summary.epochsUntilStop = epochsUntilStop(series.values, patience, previous);
 }

@@ -24,9 +24,9 @@
 namespace tw {
 
 namespace {
-constexpr int frameMs = 33;     // at most 30 redraws a second
-constexpr int pollMs = 1000;    // points that never came as events
-}
+constexpr int frameMs = 33;  // at most 30 redraws a second
+constexpr int pollMs = 1000; // points that never came as events
+} // namespace
 
 struct MetricsTab::Private
 {
@@ -39,7 +39,7 @@ struct MetricsTab::Private
     QScrollArea *scroll = nullptr;
     QGridLayout *grid = nullptr;
     QList<PlotKind> kinds = plotCatalog();
-    QList<PlotWidget *> plots;          ///< one a kind, made at first need
+    QList<PlotWidget *> plots; ///< one a kind, made at first need
     QTimer frame, poll;
     QString job, node;
     bool jobChosen = false;
@@ -95,7 +95,10 @@ void MetricsTab::Private::build()
 void MetricsTab::Private::connectBar()
 {
     connect(bar, &MetricsToolBar::optionsChanged, q, [this] { applyOptions(); });
-    connect(bar, &MetricsToolBar::plotsChanged, q, [this] { arrange(); schedule(); });
+    connect(bar, &MetricsToolBar::plotsChanged, q, [this] {
+        arrange();
+        schedule();
+    });
     connect(bar, &MetricsToolBar::resetRequested, q, [this] { resetZoom(); });
     connect(bar, &MetricsToolBar::exportRequested, q, [this](MetricsExport what) {
         const MetricsView shown = view();

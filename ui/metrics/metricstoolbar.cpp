@@ -56,8 +56,8 @@ void MetricsToolBar::addAxisButtons()
 {
     m_axis = MetricsAxis(qBound(0, QSettings().value(axisKey).toInt(), 2));
     auto *group = new QButtonGroup(this);
-    const std::pair<QString, MetricsAxis> choices[]{{tr("Step"), MetricsAxis::Step}, {tr("Epoch"), MetricsAxis::Epoch},
-                                                    {tr("Time"), MetricsAxis::Time}};
+    const std::pair<QString, MetricsAxis> choices[]{
+        {tr("Step"), MetricsAxis::Step}, {tr("Epoch"), MetricsAxis::Epoch}, {tr("Time"), MetricsAxis::Time}};
     for (const auto &[text, axis] : choices) {
         QToolButton *button = addButton(text, tr("Horizontal axis of all plots"));
         button->setCheckable(true);
@@ -93,7 +93,8 @@ void MetricsToolBar::addSmoothing()
     m_smoothingValue = new QLabel;
     m_smoothingValue->setMinimumWidth(m_smoothingValue->fontMetrics().horizontalAdvance(QStringLiteral("0.00")) + 4);
     label->setBuddy(m_smoothing);
-    for (QWidget *widget : {static_cast<QWidget *>(label), static_cast<QWidget *>(m_smoothing), static_cast<QWidget *>(m_smoothingValue)})
+    for (QWidget *widget :
+         {static_cast<QWidget *>(label), static_cast<QWidget *>(m_smoothing), static_cast<QWidget *>(m_smoothingValue)})
         row->addWidget(widget);
     const auto showValue = [this] { m_smoothingValue->setText(QLocale().toString(smoothing(), 'f', 2)); };
     showValue();

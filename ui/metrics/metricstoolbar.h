@@ -51,7 +51,7 @@ private:
 
     MetricsAxis m_axis = MetricsAxis::Step;
     bool m_axisChanged = false;
-    bool m_asking = false;      ///< the export menu stands for one plot
+    bool m_asking = false; ///< the export menu stands for one plot
     QToolButton *m_logarithm = nullptr;
     QSlider *m_smoothing = nullptr;
     QLabel *m_smoothingValue = nullptr;

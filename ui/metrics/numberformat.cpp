@@ -82,7 +82,8 @@ QString formatDuration(double seconds)
     if (!std::isfinite(seconds) || seconds < 0)
         return QStringLiteral("–");
     const qint64 total = qint64(std::min(seconds, 1e12));
-    const QString rest = QStringLiteral("%1:%2").arg(total / 60 % 60, total >= 3600 ? 2 : 1, 10, QLatin1Char('0'))
+    const QString rest = QStringLiteral("%1:%2")
+                             .arg(total / 60 % 60, total >= 3600 ? 2 : 1, 10, QLatin1Char('0'))
                              .arg(total % 60, 2, 10, QLatin1Char('0'));
     return total >= 3600 ? QStringLiteral("%1:%2").arg(total / 3600).arg(rest) : rest;
 }
@@ -130,7 +131,8 @@ QString formatTick(double value, double step, NumberStyle style)
     default:
         break;
     }
-    return std::abs(value) >= (style == NumberStyle::Rate ? 1e5 : 1000) ? shortened(value, step) : fixed(value, decimalsFor(step));
+    return std::abs(value) >= (style == NumberStyle::Rate ? 1e5 : 1000) ? shortened(value, step)
+                                                                        : fixed(value, decimalsFor(step));
 }
 
 double niceStep(double span, int count, NumberStyle style)
@@ -139,7 +141,7 @@ double niceStep(double span, int count, NumberStyle style)
     if (!(exact > 0) || !std::isfinite(exact))
         return 1;
     if (style == NumberStyle::Duration && exact > 5) {
-        static constexpr std::array<double, 17> steps{10,   15,   30,   60,    120,   300,   600,   900,   1800,
+        static constexpr std::array<double, 17> steps{10,   15,   30,    60,    120,   300,   600,    900,   1800,
                                                       3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800};
         const auto found = std::lower_bound(steps.begin(), steps.end(), exact);
         if (found != steps.end())

@@ -10,15 +10,15 @@ namespace tw {
 
 struct PlotSeries
 {
-    QString series;         ///< as in metrics.jsonl
+    QString series; ///< as in metrics.jsonl
     QString label;
-    int color = 0;          ///< PlotTheme::curve()
-    bool smoothed = false;  ///< one value a step: raw and smoothed
+    int color = 0;         ///< PlotTheme::curve()
+    bool smoothed = false; ///< one value a step: raw and smoothed
 };
 
 struct PlotKind
 {
-    QString id;             ///< stored in the settings
+    QString id; ///< stored in the settings
     QString title;
     NumberStyle style = NumberStyle::Plain;
     bool shownAtFirst = false;

@@ -120,14 +120,25 @@ bool PlotGestures::key(const QKeyEvent &event)
     const PlotFrame now = frame();
     const double step = (now.x.second - now.x.first) * 0.1, center = (now.x.first + now.x.second) / 2;
     switch (event.key()) {
-    case Qt::Key_Left: requestX(now.x.first - step, now.x.second - step); return true;
-    case Qt::Key_Right: requestX(now.x.first + step, now.x.second + step); return true;
+    case Qt::Key_Left:
+        requestX(now.x.first - step, now.x.second - step);
+        return true;
+    case Qt::Key_Right:
+        requestX(now.x.first + step, now.x.second + step);
+        return true;
     case Qt::Key_Plus:
-    case Qt::Key_Equal: zoomX(now, center, 0.8); return true;
-    case Qt::Key_Minus: zoomX(now, center, 1.25); return true;
+    case Qt::Key_Equal:
+        zoomX(now, center, 0.8);
+        return true;
+    case Qt::Key_Minus:
+        zoomX(now, center, 1.25);
+        return true;
     case Qt::Key_0:
-    case Qt::Key_Home: reset(); return true;
-    default: return false;
+    case Qt::Key_Home:
+        reset();
+        return true;
+    default:
+        return false;
     }
 }
 

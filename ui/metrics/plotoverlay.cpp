@@ -46,7 +46,8 @@ void paintRows(QPainter &painter, const QRectF &frame, const BoxLayout &box, con
         painter.setBrush(row.color);
         painter.drawEllipse(QPointF(line.left() + swatch / 2, line.center().y()), swatch / 2 - 0.5, swatch / 2 - 0.5);
         painter.setPen(theme.muted);
-        painter.drawText(line.adjusted(swatch + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, row.label);
+        painter.drawText(line.adjusted(swatch + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                         row.label);
         painter.setPen(theme.text);
         painter.drawText(line, Qt::AlignRight | Qt::AlignVCenter | Qt::TextSingleLine, row.value);
     }
@@ -100,9 +101,11 @@ void paintHeader(QPainter &painter, const QRectF &area, const QString &title, co
     for (qsizetype i = 0; i < legend.size(); ++i) {
         const QRectF box = header.entries[i].translated(area.topLeft());
         painter.setPen(QPen(legend[i].color, 2.5, Qt::SolidLine, Qt::RoundCap));
-        painter.drawLine(QPointF(box.left() + 2, box.center().y()), QPointF(box.left() + legendIcon - 8, box.center().y()));
+        painter.drawLine(QPointF(box.left() + 2, box.center().y()),
+                         QPointF(box.left() + legendIcon - 8, box.center().y()));
         painter.setPen(theme.muted);
-        painter.drawText(box.adjusted(legendIcon, 0, 1, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, legend[i].label);
+        painter.drawText(box.adjusted(legendIcon, 0, 1, 0), Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                         legend[i].label);
     }
 }
 

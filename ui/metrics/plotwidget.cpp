@@ -269,7 +269,8 @@ void PlotWidget::Private::style(QCPGraph *graph, const PlotCurve &curve, qsizety
     color.setAlpha(curve.faint ? (theme.dark ? 85 : 70) : 255);
     // A wide pen with round joins over thousands of samples costs milliseconds and looks no better.
     const bool many = samples > 1500;
-    graph->setPen(QPen(color, curve.faint || many ? 1 : 2, Qt::SolidLine, Qt::RoundCap, many ? Qt::BevelJoin : Qt::RoundJoin));
+    graph->setPen(
+        QPen(color, curve.faint || many ? 1 : 2, Qt::SolidLine, Qt::RoundCap, many ? Qt::BevelJoin : Qt::RoundJoin));
     const bool dots = !curve.faint && samples <= 40;
     graph->setScatterStyle(dots ? QCPScatterStyle(QCPScatterStyle::ssDisc, color, color, 5) : QCPScatterStyle());
 }
@@ -359,13 +360,15 @@ void PlotWidget::Private::readValues()
             nearest = curve.x[at];
         }
         const QString label = curve.faint ? PlotWidget::tr("%1 (raw)").arg(curve.label) : curve.label;
-        shown.rows << ReadoutRow{label, formatValue(value, yStyle), plot->graph(int(&curve - content.curves.data()))->pen().color()};
+        shown.rows << ReadoutRow{label, formatValue(value, yStyle),
+                                 plot->graph(int(&curve - content.curves.data()))->pen().color()};
         const QPointF pixel(plot->xAxis->coordToPixel(curve.x[at]), plot->yAxis->coordToPixel(value));
         if (!curve.faint && isDrawable(value, yTicker->logarithmic) && area().contains(pixel))
             shown.dots << std::pair(pixel, curve.color);
     }
     const QString name = plot->xAxis->label();
-    shown.title = name.isEmpty() ? formatValue(nearest, xStyle) : name + QLatin1Char(' ') + formatValue(nearest, xStyle);
+    shown.title =
+        name.isEmpty() ? formatValue(nearest, xStyle) : name + QLatin1Char(' ') + formatValue(nearest, xStyle);
     if (!shown.rows.isEmpty())
         crosshair = shown;
 }

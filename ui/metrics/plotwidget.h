@@ -23,13 +23,13 @@ struct PlotCurve
     QColor color;
     AxisValues x;
     std::span<const double> y;
-    const ExtremesIndex *index = nullptr;   ///< of y, up to date
-    bool faint = false;                     ///< raw values behind a smoothed curve; not in the legend
+    const ExtremesIndex *index = nullptr; ///< of y, up to date
+    bool faint = false;                   ///< raw values behind a smoothed curve; not in the legend
 };
 
 struct PlotMarker
 {
-    QPointF at;                             ///< in the plot's units
+    QPointF at; ///< in the plot's units
     QString label;
     QColor color;
 };
@@ -38,7 +38,7 @@ struct PlotContent
 {
     QList<PlotCurve> curves;
     QList<PlotMarker> markers;
-    QString note;                           ///< shown when nothing can be drawn
+    QString note; ///< shown when nothing can be drawn
 };
 
 /// A titled plot with legend, crosshair, zoom and pan. Pulls its content from the source function

@@ -273,8 +273,9 @@ QVariant FolderModel::data(const QModelIndex &index, int role) const
         return literalToolTip(displayPath(path(index)));
     case Qt::DecorationRole:
         if (index.column() == 0)
-            return QApplication::style()->standardIcon(entry.isModel ? QStyle::SP_DriveHDIcon
-                                                           : entry.isFolder ? QStyle::SP_DirIcon : QStyle::SP_FileIcon);
+            return QApplication::style()->standardIcon(entry.isModel    ? QStyle::SP_DriveHDIcon
+                                                       : entry.isFolder ? QStyle::SP_DirIcon
+                                                                        : QStyle::SP_FileIcon);
         return {};
     case Qt::TextAlignmentRole:
         return index.column() == 1 ? QVariant(Qt::AlignRight | Qt::AlignVCenter) : QVariant();

@@ -15,7 +15,7 @@ struct FolderEntry
 {
     QByteArray name;
     bool isFolder = false;
-    bool isModel = false;       ///< a folder with a model.json
+    bool isModel = false; ///< a folder with a model.json
     qint64 bytes = 0;
     qint64 modifiedMs = 0;
     bool operator==(const FolderEntry &) const = default;

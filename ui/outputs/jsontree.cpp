@@ -34,7 +34,8 @@ QTreeWidgetItem *makeItem(const QString &name, const QJsonValue &value)
     auto *item = new QTreeWidgetItem({shortText(name, longestText), summary(value)});
     if (value.isString())
         item->setToolTip(1, literalToolTip(shortText(value.toString(), 2000)));
-    const bool branch = (value.isObject() && !value.toObject().isEmpty()) || (value.isArray() && !value.toArray().isEmpty());
+    const bool branch =
+        (value.isObject() && !value.toObject().isEmpty()) || (value.isArray() && !value.toArray().isEmpty());
     if (branch) {
         item->setData(0, valueRole, value.toVariant());
         item->setChildIndicatorPolicy(QTreeWidgetItem::ShowIndicator);
@@ -58,7 +59,8 @@ QList<QTreeWidgetItem *> makeChildren(const QJsonValue &value)
             items << makeItem(member.key(), *member);
     }
     if (count > mostChildren)
-        items << new QTreeWidgetItem({QStringLiteral("…"), QCoreApplication::translate("JsonTree", "%n more", nullptr, int(count - mostChildren))});
+        items << new QTreeWidgetItem({QStringLiteral("…"), QCoreApplication::translate("JsonTree", "%n more", nullptr,
+                                                                                       int(count - mostChildren))});
     return items;
 }
 
@@ -74,7 +76,8 @@ void fill(QTreeWidgetItem *item)
 void prepareJsonTree(QTreeWidget *tree)
 {
     tree->setColumnCount(2);
-    tree->setHeaderLabels({QCoreApplication::translate("JsonTree", "Key"), QCoreApplication::translate("JsonTree", "Value")});
+    tree->setHeaderLabels(
+        {QCoreApplication::translate("JsonTree", "Key"), QCoreApplication::translate("JsonTree", "Value")});
     tree->setAlternatingRowColors(true);
     tree->setUniformRowHeights(true);
     tree->header()->setDefaultSectionSize(220);

@@ -12,7 +12,7 @@ struct LogFile
 {
     fs::path path;
     QString node;
-    QString title;      ///< file name without suffix; with the node where that is not unique
+    QString title; ///< file name without suffix; with the node where that is not unique
     bool operator==(const LogFile &) const = default;
 };
 

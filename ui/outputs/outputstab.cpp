@@ -23,9 +23,9 @@
 namespace tw {
 
 namespace {
-constexpr int pollMs = 1000;        // files of jobs that another program runs
+constexpr int pollMs = 1000; // files of jobs that another program runs
 constexpr int listEveryPolls = 3;
-}
+} // namespace
 
 struct OutputsTab::Private
 {
@@ -44,7 +44,7 @@ struct OutputsTab::Private
     QHash<QByteArray, LogPanel *> panels;
     QFutureWatcher<QList<LogFile>> lister;
     bool listAgain = false, choseTab = false;
-    fs::path wanted;                ///< to be opened and selected as its folders are listed
+    fs::path wanted; ///< to be opened and selected as its folders are listed
 
     void build();
     QWidget *makeTree();
@@ -115,10 +115,12 @@ QWidget *OutputsTab::Private::makeTree()
     tree->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
     tree->header()->hide();
     // Not currentChanged(): mere focus makes the first row current.
-    connect(tree->selectionModel(), &QItemSelectionModel::selectionChanged, q, [this](const QItemSelection &selected) {
-        choose(selected.indexes().value(0));
+    connect(tree->selectionModel(), &QItemSelectionModel::selectionChanged, q,
+            [this](const QItemSelection &selected) { choose(selected.indexes().value(0)); });
+    connect(model, &FolderModel::listed, q, [this] {
+        openWanted();
+        showState();
     });
-    connect(model, &FolderModel::listed, q, [this] { openWanted(); showState(); });
     return tree;
 }
 

@@ -73,7 +73,8 @@ Preview textPreview(const Bytes &bytes)
     preview.note = leftOut(bytes);
     if (isBinary(bytes.data)) {
         preview.kind = Preview::Kind::Facts;
-        preview.facts << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Contents")), text(QT_TRANSLATE_NOOP("Preview", "binary data")))
+        preview.facts << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Contents")),
+                                   text(QT_TRANSLATE_NOOP("Preview", "binary data")))
                       << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Size")), formatBytes(bytes.fileSize));
         preview.note.clear();
         return preview;
@@ -95,7 +96,8 @@ Preview jsonPreview(const Bytes &bytes)
         Preview preview = textPreview(bytes);
         const qsizetype line = bytes.data.left(error.offset).count('\n') + 1;
         preview.note = text(QT_TRANSLATE_NOOP("Preview", "Line %1 is not valid JSON (%2); shown as text."))
-                           .arg(line).arg(error.errorString());
+                           .arg(line)
+                           .arg(error.errorString());
         return preview;
     }
     Preview preview;
@@ -139,7 +141,8 @@ Preview picturePreview(const Bytes &bytes)
     }
     preview.kind = Preview::Kind::Picture;
     const QSize shown = size.isValid() ? size : preview.picture.size();
-    preview.facts << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Pixels")), QStringLiteral("%1 × %2").arg(shown.width()).arg(shown.height()))
+    preview.facts << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Pixels")),
+                               QStringLiteral("%1 × %2").arg(shown.width()).arg(shown.height()))
                   << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Size")), formatBytes(bytes.fileSize));
     return preview;
 }
@@ -158,8 +161,10 @@ qint64 folderBytes(const fs::path &folder)
 
 QString inputText(const QJsonObject &input)
 {
-    return QStringLiteral("%1 × %2 × %3").arg(input.value(QStringLiteral("channels")).toInt())
-        .arg(input.value(QStringLiteral("height")).toInt()).arg(input.value(QStringLiteral("width")).toInt());
+    return QStringLiteral("%1 × %2 × %3")
+        .arg(input.value(QStringLiteral("channels")).toInt())
+        .arg(input.value(QStringLiteral("height")).toInt())
+        .arg(input.value(QStringLiteral("width")).toInt());
 }
 
 QString figure(const QString &key, const QJsonValue &value)
@@ -200,9 +205,12 @@ Preview modelPreview(const fs::path &folder)
     const QJsonArray classes = model->value(QStringLiteral("classes")).toArray();
     for (const QJsonValue &name : classes)
         preview.classes << name.toString();
-    preview.facts << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Architecture")), model->value(QStringLiteral("architecture")).toString())
-                  << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Input")), inputText(model->value(QStringLiteral("input")).toObject()))
-                  << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Classes")), QLocale().toString(preview.classes.size()))
+    preview.facts << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Architecture")),
+                               model->value(QStringLiteral("architecture")).toString())
+                  << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Input")),
+                               inputText(model->value(QStringLiteral("input")).toObject()))
+                  << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Classes")),
+                               QLocale().toString(preview.classes.size()))
                   << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Size")), formatBytes(folderBytes(folder)));
     const QJsonObject training = model->value(QStringLiteral("training")).toObject();
     for (auto entry = training.begin(); entry != training.end(); ++entry) {
@@ -227,13 +235,15 @@ Preview folderPreview(const fs::path &folder)
     preview.facts << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Entries")), QLocale().toString(entries))
                   << std::pair(text(QT_TRANSLATE_NOOP("Preview", "Size")), formatBytes(folderBytes(folder)));
     if (error)
-        preview.note = text(QT_TRANSLATE_NOOP("Preview", "This folder cannot be read: %1.")).arg(QString::fromStdString(error.message()));
+        preview.note = text(QT_TRANSLATE_NOOP("Preview", "This folder cannot be read: %1."))
+                           .arg(QString::fromStdString(error.message()));
     return preview;
 }
 
 bool isPicture(const QByteArray &suffix)
 {
-    static const QList<QByteArray> suffixes{"jpg", "jpeg", "png", "bmp", "gif", "webp", "tif", "tiff", "ppm", "pgm", "svg"};
+    static const QList<QByteArray> suffixes{"jpg", "jpeg", "png", "bmp", "gif", "webp",
+                                            "tif", "tiff", "ppm", "pgm", "svg"};
     return suffixes.contains(suffix);
 }
 
@@ -245,7 +255,9 @@ Preview filePreview(const fs::path &path)
     if (!bytes.read) {
         Preview preview;
         preview.kind = Preview::Kind::Facts;
-        preview.note = text(QT_TRANSLATE_NOOP("Preview", "This file cannot be read. It may have been removed, or you may not have the right to read it."));
+        preview.note = text(QT_TRANSLATE_NOOP(
+            "Preview",
+            "This file cannot be read. It may have been removed, or you may not have the right to read it."));
         return preview;
     }
     if (isPicture(suffix))

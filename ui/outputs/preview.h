@@ -18,13 +18,13 @@ struct Preview
 {
     enum class Kind { Nothing, Text, Json, Picture, Table, Model, Facts };
     Kind kind = Kind::Nothing;
-    QString text;                               ///< Text
+    QString text; ///< Text
     QJsonValue json;
-    QImage picture;                             ///< at most 2048 pixels a side
-    QList<QStringList> rows;                    ///< Table: header and at most 1000 rows
-    QList<std::pair<QString, QString>> facts;   ///< Model, Facts, and the line above the others
-    QStringList classes;                        ///< Model
-    QString note;                               ///< what is wrong or left out; empty: nothing
+    QImage picture;                           ///< at most 2048 pixels a side
+    QList<QStringList> rows;                  ///< Table: header and at most 1000 rows
+    QList<std::pair<QString, QString>> facts; ///< Model, Facts, and the line above the others
+    QStringList classes;                      ///< Model
+    QString note;                             ///< what is wrong or left out; empty: nothing
 };
 
 /// Any thread; reads 4 MiB at most of texts and tables, 16 MiB of JSON. Never fails: what cannot be

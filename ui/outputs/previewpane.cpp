@@ -94,7 +94,8 @@ QWidget *PreviewPane::makeHeader()
     row->addWidget(m_title, 1);
     m_copyPath = new QToolButton;
     m_copyPath->setText(tr("Copy path"));
-    connect(m_copyPath, &QToolButton::clicked, this, [this] { QApplication::clipboard()->setText(displayPath(m_path)); });
+    connect(m_copyPath, &QToolButton::clicked, this,
+            [this] { QApplication::clipboard()->setText(displayPath(m_path)); });
     m_openFolder = new QToolButton;
     m_openFolder->setText(tr("Open folder"));
     m_openFolder->setToolTip(tr("Open the folder in the file manager"));

@@ -284,8 +284,9 @@ void ParameterPanel::refresh()
         chip.fill(categoryColor(type->category));
         m_chip->setPixmap(chip.copy(0, 0, qRound(4 * devicePixelRatioF()), chip.height()));
     }
-    m_description->setText(single ? (type ? componentWord(type->description) : tr("Unknown component; it is kept as it is."))
-                                  : tr("Nodes selected: %1").arg(m_nodes.size()));
+    m_description->setText(
+        single ? (type ? componentWord(type->description) : tr("Unknown component; it is kept as it is."))
+               : tr("Nodes selected: %1").arg(m_nodes.size()));
     setColor(m_description, themeColors().mutedText);
     m_id->setVisible(single);
     if (m_id->text() != m_nodes.first() && !m_id->hasFocus())
@@ -343,7 +344,8 @@ void ParameterPanel::refreshPipelinePage()
     setColor(m_counts, themeColors().mutedText);
     setColor(m_hint, themeColors().mutedText);
     const QList<Error> faults = m_editor.document().faults() + m_machineFaults;
-    m_problemsTitle->setText(faults.isEmpty() ? tr("No problems: ready to run") : tr("Problems: %1").arg(faults.size()));
+    m_problemsTitle->setText(faults.isEmpty() ? tr("No problems: ready to run")
+                                              : tr("Problems: %1").arg(faults.size()));
     setColor(m_problemsTitle, faults.isEmpty() ? themeColors().good : themeColors().bad);
     m_problems->clear();
     m_problems->setVisible(!faults.isEmpty());

@@ -61,8 +61,7 @@ private:
     QStackedWidget *m_pages = nullptr;
     QLineEdit *m_name = nullptr, *m_id = nullptr;
     QLabel *m_counts = nullptr, *m_problemsTitle = nullptr, *m_title = nullptr, *m_chip = nullptr,
-           *m_description = nullptr, *m_idFault = nullptr,
-           *m_hint = nullptr;
+           *m_description = nullptr, *m_idFault = nullptr, *m_hint = nullptr;
     QListWidget *m_problems = nullptr;
     QScrollArea *m_scroll = nullptr;
     QToolButton *m_advancedButton = nullptr;

@@ -49,7 +49,8 @@ QWidget *PathEditor::field() const
 void PathEditor::setValue(const QVariant &value)
 {
     const QString text = displayPath(pathFromBytes(value.toByteArray()));
-    if (m_line->text() != text && !(m_line->hasFocus() && pathFromText(m_line->text()) == pathFromBytes(value.toByteArray())))
+    if (m_line->text() != text
+        && !(m_line->hasFocus() && pathFromText(m_line->text()) == pathFromBytes(value.toByteArray())))
         m_line->setText(text);
     m_line->setToolTip(plainTooltip(text));
 }

@@ -52,8 +52,8 @@ void LineEditor::setValue(const QVariant &value)
 {
     if (m_line->hasFocus()) {
         const QString typed = spec().kind == ParameterKind::Float
-            ? withDecimalPoint(m_line->text().trimmed(), QLocale().decimalPoint().at(0))
-            : m_line->text();
+                                  ? withDecimalPoint(m_line->text().trimmed(), QLocale().decimalPoint().at(0))
+                                  : m_line->text();
         const Result<QVariant> now = spec().fromText(typed);
         if (now && *now == value)
             return;

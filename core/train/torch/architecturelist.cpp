@@ -36,8 +36,7 @@ int NetworkArguments::integer(const char *key, int fallback, int low, int high)
         return fallback;
     const double number = value.toDouble(std::nan(""));
     if (!(number >= low && number <= high) || number != std::floor(number)) {
-        refuse(QString::fromLatin1(key), value,
-               QStringLiteral("a whole number from %1 to %2").arg(low).arg(high));
+        refuse(QString::fromLatin1(key), value, QStringLiteral("a whole number from %1 to %2").arg(low).arg(high));
         return fallback;
     }
     return int(number);
@@ -51,8 +50,7 @@ double NetworkArguments::number(const char *key, double fallback, double low, do
     const double number = value.toDouble(std::nan(""));
     if (number >= low && number < below)
         return number;
-    refuse(QString::fromLatin1(key), value,
-           QStringLiteral("a number from %1, less than %2").arg(low).arg(below));
+    refuse(QString::fromLatin1(key), value, QStringLiteral("a number from %1, less than %2").arg(low).arg(below));
     return fallback;
 }
 
@@ -124,9 +122,8 @@ Result<const Architecture *> findArchitecture(const QString &name)
             return &architecture;
         names.append(architecture.name);
     }
-    return makeError(errors::InvalidModelDirectory,
-                     QT_TRANSLATE_NOOP("Error", "There is no architecture “%1”."), {name, names.join(QStringLiteral(", "))},
-                     QT_TRANSLATE_NOOP("Error", "This program knows: %2."));
+    return makeError(errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "There is no architecture “%1”."),
+                     {name, names.join(QStringLiteral(", "))}, QT_TRANSLATE_NOOP("Error", "This program knows: %2."));
 }
 
 Result<std::unique_ptr<Network>> makeNetwork(const ModelConfig &config, TensorPlace place)
@@ -136,8 +133,8 @@ Result<std::unique_ptr<Network>> makeNetwork(const ModelConfig &config, TensorPl
     return architecture->make(config);
 }
 
-ModelConfig completedConfig(ModelConfig config, const Architecture &architecture, int classes,
-                            int channels, int height, int width)
+ModelConfig completedConfig(ModelConfig config, const Architecture &architecture, int classes, int channels, int height,
+                            int width)
 {
     config.arguments.insert(QStringLiteral("num_classes"), classes);
     if (architecture.fixedInput) {

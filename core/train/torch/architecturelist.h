@@ -38,9 +38,9 @@ private:
 struct Architecture
 {
     QString name;
-    bool channelsLast = true;  ///< memory format that pays on CPU
-    bool fixedInput = false;   ///< arguments hold in_channels, height, width
-    int minimumSize = 1;       ///< shortest edge of the input
+    bool channelsLast = true; ///< memory format that pays on CPU
+    bool fixedInput = false;  ///< arguments hold in_channels, height, width
+    int minimumSize = 1;      ///< shortest edge of the input
     std::function<Result<std::unique_ptr<Network>>(const ModelConfig &)> make;
 };
 
@@ -61,8 +61,8 @@ Result<const Architecture *> findArchitecture(const QString &name);
 /// The network with the tensors of `place`, their values not set. Training mode.
 Result<std::unique_ptr<Network>> makeNetwork(const ModelConfig &config, TensorPlace place);
 /// `config` with the number of classes and, where the network needs it, the input's size.
-ModelConfig completedConfig(ModelConfig config, const Architecture &architecture, int classes,
-                            int channels, int height, int width);
+ModelConfig completedConfig(ModelConfig config, const Architecture &architecture, int classes, int channels, int height,
+                            int width);
 
 /// Generated.
 void registerAllArchitectures(ArchitectureList &list);

@@ -23,8 +23,7 @@ Error tooSmall(const ModelConfig &config, int height, int width)
 }
 
 /// What is not given counts as torchvision's defaults, so that a network without data has figures.
-ModelConfig withInput(ModelConfig config, const Architecture &architecture, int channels, int height,
-                      int width)
+ModelConfig withInput(ModelConfig config, const Architecture &architecture, int channels, int height, int width)
 {
     const auto classes = config.arguments.value(QLatin1String("num_classes"));
     if (!architecture.fixedInput)
@@ -46,8 +45,7 @@ Result<ModelSummary> summarizeModel(const ModelConfig &config, int channels, int
 {
     return guarded([&]() -> Result<ModelSummary> {
         TW_ASSIGN(architecture, findArchitecture(config.architecture));
-        const ModelConfig full
-            = architecturesdetail::withInput(config, *architecture, channels, height, width);
+        const ModelConfig full = architecturesdetail::withInput(config, *architecture, channels, height, width);
         TW_ASSIGN(network, makeNetwork(full, TensorPlace::ShapesOnly));
         if (std::min(height, width) < architecture->minimumSize)
             return architecturesdetail::tooSmall(config, height, width);

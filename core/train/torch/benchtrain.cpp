@@ -97,10 +97,12 @@ double median(std::vector<double> values)
 Result<void> checkOptions(const BenchTrainOptions &options)
 {
     if (options.precision != QLatin1String("fp32") && options.precision != QLatin1String("bf16"))
-        return makeError(errors::NotInRangeValue, QT_TRANSLATE_NOOP("Error", "precision is “%1”."),
-                         {options.precision}, QT_TRANSLATE_NOOP("Error", "Use fp32 or bf16."));
-    const std::initializer_list<std::pair<const char *, int>> counts{
-        {"batch", options.batch}, {"steps", options.steps}, {"classes", options.classes}, {"image-size", options.imageSize}};
+        return makeError(errors::NotInRangeValue, QT_TRANSLATE_NOOP("Error", "precision is “%1”."), {options.precision},
+                         QT_TRANSLATE_NOOP("Error", "Use fp32 or bf16."));
+    const std::initializer_list<std::pair<const char *, int>> counts{{"batch", options.batch},
+                                                                     {"steps", options.steps},
+                                                                     {"classes", options.classes},
+                                                                     {"image-size", options.imageSize}};
     for (const auto &[name, value] : counts) {
         if (value < 1)
             return makeError(errors::GreaterThan, QT_TRANSLATE_NOOP("Error", "%1 is %2; it must be greater than 0."),

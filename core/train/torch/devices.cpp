@@ -6,8 +6,8 @@
 #include "core/train/torch/torchthreads.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <ATen/DeviceAccelerator.h>
+#include <ATen/Parallel.h>
 #include <ATen/Version.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/headeronly/version.h>
@@ -159,17 +159,14 @@ Result<void> testDevice(const QString &id)
     TW_ASSIGN(resolved, resolveDevice(id));
     const auto outcome = guarded([&]() -> Result<double> {
         const at::Device device(resolved.toStdString());
-        return at::arange(1, 1001, at::TensorOptions().dtype(at::kFloat).device(device))
-            .sum()
-            .item<double>();
+        return at::arange(1, 1001, at::TensorOptions().dtype(at::kFloat).device(device)).sum().item<double>();
     });
     if (outcome.ok() && *outcome == 500500.0)
         return {};
-    const QString reason
-        = outcome.ok() ? QStringLiteral("1 + … + 1000 gave %1").arg(*outcome) : outcome.error().sentence();
-    return makeError(errors::DeviceUnavailable,
-                     QT_TRANSLATE_NOOP("Error", "The device %1 does not work: %2"), {resolved, reason},
-                     QT_TRANSLATE_NOOP("Error", "Check the driver, or choose another device."));
+    const QString reason =
+        outcome.ok() ? QStringLiteral("1 + … + 1000 gave %1").arg(*outcome) : outcome.error().sentence();
+    return makeError(errors::DeviceUnavailable, QT_TRANSLATE_NOOP("Error", "The device %1 does not work: %2"),
+                     {resolved, reason}, QT_TRANSLATE_NOOP("Error", "Check the driver, or choose another device."));
 }
 
 QJsonObject describeComputation()
@@ -193,8 +190,8 @@ QString libtorchVersion()
 QString libtorchDetails()
 {
     openCudaLibrary();
-    return QString::fromStdString(at::show_config() + at::get_parallel_info() + "CPU capability: "
-                                  + at::get_cpu_capability());
+    return QString::fromStdString(at::show_config() + at::get_parallel_info()
+                                  + "CPU capability: " + at::get_cpu_capability());
 }
 
 } // namespace tw

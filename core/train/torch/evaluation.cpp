@@ -34,8 +34,8 @@ at::Tensor inputTensor(const BatchPtr &batch, const at::Device &device)
 {
     const std::int64_t n = batch->count, c = batch->channels, h = batch->height, w = batch->width;
     const std::vector<std::int64_t> strides = batch->order == MemoryOrder::ChannelsLast
-        ? std::vector<std::int64_t>{h * w * c, 1, w * c, c}
-        : std::vector<std::int64_t>{c * h * w, h * w, w, 1};
+                                                  ? std::vector<std::int64_t>{h * w * c, 1, w * c, c}
+                                                  : std::vector<std::int64_t>{c * h * w, h * w, w, 1};
     const at::Tensor host = at::from_blob(
         batch->data, {n, c, h, w}, strides, [batch](void *) {}, at::TensorOptions().dtype(at::kFloat));
     return device.is_cpu() ? host : host.to(device);

@@ -33,8 +33,7 @@ std::int64_t takeMultiplyAdds()
 }
 
 Conv2d::Conv2d(std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, Options options)
-    : m_options(options),
-      m_weight(addParameter("weight", {outputs, inputs / options.groups, kernel, kernel}))
+    : m_options(options), m_weight(addParameter("weight", {outputs, inputs / options.groups, kernel, kernel}))
 {
     if (options.bias)
         m_bias = addParameter("bias", {outputs});
@@ -45,22 +44,19 @@ at::Tensor Conv2d::forward(const at::Tensor &input)
     if (input.is_meta())
         return shapeOnlyForward(input);
     const auto &o = m_options;
-    return at::conv2d(input, m_weight, m_bias, {o.stride, o.stride}, {o.padding, o.padding},
-                      {o.dilation, o.dilation}, o.groups);
+    return at::conv2d(input, m_weight, m_bias, {o.stride, o.stride}, {o.padding, o.padding}, {o.dilation, o.dilation},
+                      o.groups);
 }
 
 at::Tensor Conv2d::shapeOnlyForward(const at::Tensor &input) const
 {
     const auto &o = m_options;
     const std::int64_t reach = o.dilation * (m_weight.size(2) - 1) + 1;
-    const auto extent = [&](std::int64_t size) {
-        return (size + 2 * o.padding - reach) / o.stride + 1;
-    };
+    const auto extent = [&](std::int64_t size) { return (size + 2 * o.padding - reach) / o.stride + 1; };
     TORCH_CHECK(input.size(2) + 2 * o.padding >= reach && input.size(3) + 2 * o.padding >= reach,
                 "the input is too small");
-    at::Tensor out = at::empty(
-        {input.size(0), m_weight.size(0), extent(input.size(2)), extent(input.size(3))},
-        input.options());
+    at::Tensor out =
+        at::empty({input.size(0), m_weight.size(0), extent(input.size(2)), extent(input.size(3))}, input.options());
     layersdetail::multiplyAdds += out.numel() * (m_weight.numel() / m_weight.size(0));
     return out;
 }
@@ -112,8 +108,7 @@ at::Tensor BatchNorm2d::forward(const at::Tensor &input)
         return input;
     if (isTraining())
         m_batches.add_(1);
-    return at::batch_norm(input, m_weight, m_bias, m_mean, m_variance, isTraining(), 0.1, 1e-5,
-                          true);
+    return at::batch_norm(input, m_weight, m_bias, m_mean, m_variance, isTraining(), 0.1, 1e-5, true);
 }
 
 void BatchNorm2d::initialise(at::Generator &)

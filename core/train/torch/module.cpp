@@ -7,10 +7,7 @@ namespace moduledetail {
 thread_local TensorPlace currentPlace = TensorPlace::Memory;
 }
 
-TensorPlaceScope::TensorPlaceScope(TensorPlace place)
-    : m_before(std::exchange(moduledetail::currentPlace, place))
-{
-}
+TensorPlaceScope::TensorPlaceScope(TensorPlace place) : m_before(std::exchange(moduledetail::currentPlace, place)) {}
 
 TensorPlaceScope::~TensorPlaceScope()
 {

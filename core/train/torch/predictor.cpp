@@ -57,9 +57,8 @@ Result<std::vector<float>> Predictor::logits(const Batch &batch)
         const c10::InferenceMode inference;
         useTorchThreads(d->threads);
         const BatchPtr view(&batch, [](const Batch *) {}); // the caller's batch outlives this call
-        const at::Tensor logits = d->network->forward(inputTensor(view, d->device))
-                                      .to(at::kCPU, at::kFloat)
-                                      .contiguous();
+        const at::Tensor logits =
+            d->network->forward(inputTensor(view, d->device)).to(at::kCPU, at::kFloat).contiguous();
         const float *values = logits.const_data_ptr<float>();
         return std::vector<float>(values, values + logits.numel());
     });

@@ -5,8 +5,7 @@
 
 namespace tw {
 
-Sgd::Sgd(std::vector<at::Tensor> parameters, Options options)
-    : m_parameters(std::move(parameters)), m_options(options)
+Sgd::Sgd(std::vector<at::Tensor> parameters, Options options) : m_parameters(std::move(parameters)), m_options(options)
 {
     c10::NoGradGuard noGrad;
     if (m_options.momentum == 0)
@@ -34,8 +33,8 @@ void Sgd::step(double learningRate)
                                 : at::empty_like(m_parameters[i]).copy_(gradient));
     }
     const bool nesterov = m_options.nesterov && m_options.momentum > 0;
-    at::_fused_sgd_(m_parameters, gradients, m_momentum, m_options.weightDecay, m_options.momentum,
-                    learningRate, 0.0, nesterov, false, std::exchange(m_first, false));
+    at::_fused_sgd_(m_parameters, gradients, m_momentum, m_options.weightDecay, m_options.momentum, learningRate, 0.0,
+                    nesterov, false, std::exchange(m_first, false));
 }
 
 } // namespace tw

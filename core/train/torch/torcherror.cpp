@@ -11,8 +11,7 @@ namespace torcherror {
 
 Error outOfMemory(const QString &detail)
 {
-    return makeError(errors::ModuleOutOfMemory,
-                     QT_TRANSLATE_NOOP("Error", "The memory does not suffice: %1"), {detail},
+    return makeError(errors::ModuleOutOfMemory, QT_TRANSLATE_NOOP("Error", "The memory does not suffice: %1"), {detail},
                      QT_TRANSLATE_NOOP("Error", "Use a smaller batch_size, smaller images or a "
                                                 "smaller network, or close other programs."));
 }
@@ -20,8 +19,7 @@ Error outOfMemory(const QString &detail)
 Error fromText(const char *text)
 {
     const QString message = QString::fromUtf8(text).section(u'\n', 0, 0).trimmed();
-    if (message.contains(QLatin1String("can't allocate memory"))
-        || message.contains(QLatin1String("not enough memory"))
+    if (message.contains(QLatin1String("can't allocate memory")) || message.contains(QLatin1String("not enough memory"))
         || message.contains(QLatin1String("out of memory")))
         return outOfMemory(message);
     return makeError(errors::Library, QT_TRANSLATE_NOOP("Error", "LibTorch failed: %1"), {message},
@@ -35,8 +33,7 @@ Error errorFromException() noexcept
     try {
         throw;
     } catch (const c10::OutOfMemoryError &error) {
-        return torcherror::outOfMemory(
-            QString::fromUtf8(error.what_without_backtrace()).section(u'\n', 0, 0));
+        return torcherror::outOfMemory(QString::fromUtf8(error.what_without_backtrace()).section(u'\n', 0, 0));
     } catch (const c10::Error &error) {
         return torcherror::fromText(error.what_without_backtrace());
     } catch (const std::bad_alloc &) {

@@ -95,8 +95,7 @@ Result<TrainingRun::Outcome> TrainingRun::trainBatch(const BatchPtr &batch, Step
     if (m_spec.onNan == QLatin1String("stop"))
         return Outcome::NotANumber;
     if (!std::exchange(m_warnedNotANumber, true))
-        m_report.warning(QStringLiteral("The loss of step %1 is not a number; such steps change nothing.")
-                             .arg(m_step));
+        m_report.warning(QStringLiteral("The loss of step %1 is not a number; such steps change nothing.").arg(m_step));
     return Outcome::Continue;
 }
 
@@ -158,7 +157,7 @@ TrainingRun::Outcome TrainingRun::judge(int epoch, const Score &validation)
             return Outcome::NotANumber;
     } else {
         const bool better = m_spec.keep == QLatin1String("last")
-            || (m_spec.keep == QLatin1String("best_loss") ? loss < m_keptLoss : top1 > m_bestTop1);
+                            || (m_spec.keep == QLatin1String("best_loss") ? loss < m_keptLoss : top1 > m_bestTop1);
         m_bestTop1 = std::max(m_bestTop1, top1);
         if (better || !m_kept)
             keep(epoch, validation);
@@ -167,8 +166,7 @@ TrainingRun::Outcome TrainingRun::judge(int epoch, const Score &validation)
     if (gained)
         m_bestLoss = loss;
     m_epochsWithoutGain = gained ? 0 : m_epochsWithoutGain + 1;
-    return m_epochsWithoutGain >= m_spec.patience && epoch < m_spec.epochs ? Outcome::Patience
-                                                                           : Outcome::Continue;
+    return m_epochsWithoutGain >= m_spec.patience && epoch < m_spec.epochs ? Outcome::Patience : Outcome::Continue;
 }
 
 } // namespace tw

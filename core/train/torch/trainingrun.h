@@ -70,14 +70,14 @@ private:
     std::unique_ptr<BatchLoader> m_trainingLoader, m_validationLoader;
 
     std::int64_t m_stepsPerEpoch = 0;
-    std::int64_t m_step = 0;              ///< optimizer steps done, skipped ones included
-    Score m_running;                      ///< training figures of this epoch
+    std::int64_t m_step = 0; ///< optimizer steps done, skipped ones included
+    Score m_running;         ///< training figures of this epoch
     std::optional<KeptWeights> m_kept;
     double m_bestTop1 = -1, m_bestLoss = std::numeric_limits<double>::infinity();
     double m_keptLoss = std::numeric_limits<double>::infinity();
     int m_epochsWithoutGain = 0;
     int m_epochsDone = 0;
-    std::int64_t m_notANumberStep = 0;    ///< first step with a loss that is not finite; 0 none
+    std::int64_t m_notANumberStep = 0; ///< first step with a loss that is not finite; 0 none
     bool m_warnedNotANumber = false;
 };
 

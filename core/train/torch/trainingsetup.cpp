@@ -39,13 +39,12 @@ Result<void> TrainingRun::initialiseNetwork()
     TW_ASSIGN(size, inputSize(m_data.validation, m_data.inferenceTransforms, m_spec.seed));
     m_info.height = size.height;
     m_info.width = size.width;
-    m_info.channels = m_architecture->fixedInput
-        ? m_spec.model.config.arguments.value(QLatin1String("in_channels")).toInt(3)
-        : 3;
+    m_info.channels =
+        m_architecture->fixedInput ? m_spec.model.config.arguments.value(QLatin1String("in_channels")).toInt(3) : 3;
     m_info.classes = m_data.training->categories;
     m_info.transforms = m_data.inferenceTransforms;
-    m_info.config = completedConfig(m_spec.model.config, *m_architecture, int(m_info.classes.size()),
-                                    m_info.channels, size.height, size.width);
+    m_info.config = completedConfig(m_spec.model.config, *m_architecture, int(m_info.classes.size()), m_info.channels,
+                                    size.height, size.width);
     TW_TRY(checkInputSizes());
     TW_ASSIGN(normalization, resolveNormalization(m_spec, m_data, &m_context.stopToken()));
     m_info.normalization = normalization;
@@ -58,8 +57,7 @@ Result<void> TrainingRun::initialiseNetwork()
     if (m_architecture->channelsLast)
         m_network->useChannelsLast();
     m_network->moveTo(*m_device);
-    m_optimizer.emplace(m_network->parameters(),
-                        Sgd::Options{m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
+    m_optimizer.emplace(m_network->parameters(), Sgd::Options{m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
     return {};
 }
 
@@ -84,8 +82,7 @@ Result<void> TrainingRun::checkImages()
 Result<void> TrainingRun::checkInputSizes()
 {
     if (std::min(m_info.height, m_info.width) < m_architecture->minimumSize)
-        return makeError(errors::InvalidDataset,
-                         QT_TRANSLATE_NOOP("Error", "%1 cannot read images of %2×%3 pixels."),
+        return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "%1 cannot read images of %2×%3 pixels."),
                          {m_architecture->name, QString::number(m_info.width), QString::number(m_info.height)},
                          QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
     if (!m_architecture->fixedInput)
@@ -144,22 +141,41 @@ void TrainingRun::writeHeader()
     const QString rate = QString::number(m_spec.learningRate, 'g', 6);
     m_report.header({
         QStringLiteral("Network: %1, %2 parameters, input %3×%4×%5")
-            .arg(m_architecture->name).arg(m_network->parameterCount())
-            .arg(m_info.channels).arg(m_info.height).arg(m_info.width),
+            .arg(m_architecture->name)
+            .arg(m_network->parameterCount())
+            .arg(m_info.channels)
+            .arg(m_info.height)
+            .arg(m_info.width),
         QStringLiteral("Classes: %1; training images: %2; validation images: %3")
-            .arg(m_info.classes.size()).arg(m_data.training->size()).arg(m_data.validation->size()),
+            .arg(m_info.classes.size())
+            .arg(m_data.training->size())
+            .arg(m_data.validation->size()),
         QStringLiteral("Learning rate: %1 × 1 = %1, global batch %2, %3 steps an epoch, %4 epochs, warm-up %5 epochs")
-            .arg(rate).arg(m_spec.batchSize).arg(m_stepsPerEpoch).arg(m_spec.epochs).arg(m_spec.warmupEpochs),
+            .arg(rate)
+            .arg(m_spec.batchSize)
+            .arg(m_stepsPerEpoch)
+            .arg(m_spec.epochs)
+            .arg(m_spec.warmupEpochs),
         QStringLiteral("SGD: momentum %1, Nesterov %2, weight decay %3; polynomial schedule, power %4, end %5")
-            .arg(m_spec.momentum).arg(m_spec.nesterov ? QStringLiteral("yes") : QStringLiteral("no"))
-            .arg(m_spec.weightDecay).arg(m_spec.power).arg(m_spec.endLearningRate),
+            .arg(m_spec.momentum)
+            .arg(m_spec.nesterov ? QStringLiteral("yes") : QStringLiteral("no"))
+            .arg(m_spec.weightDecay)
+            .arg(m_spec.power)
+            .arg(m_spec.endLearningRate),
         QStringLiteral("Device: %1; threads: %2; loader workers: %3; seed: %4; LibTorch %5")
-            .arg(QString::fromStdString(m_device->str())).arg(m_threads).arg(m_spec.numWorkers)
-            .arg(qint64(m_spec.seed)).arg(libtorchVersion()),
+            .arg(QString::fromStdString(m_device->str()))
+            .arg(m_threads)
+            .arg(m_spec.numWorkers)
+            .arg(qint64(m_spec.seed))
+            .arg(libtorchVersion()),
         QStringLiteral("Normalization: %1, mean %2 %3 %4, std %5 %6 %7")
             .arg(m_spec.normalization)
-            .arg(m_info.normalization.mean[0]).arg(m_info.normalization.mean[1]).arg(m_info.normalization.mean[2])
-            .arg(m_info.normalization.std[0]).arg(m_info.normalization.std[1]).arg(m_info.normalization.std[2]),
+            .arg(m_info.normalization.mean[0])
+            .arg(m_info.normalization.mean[1])
+            .arg(m_info.normalization.mean[2])
+            .arg(m_info.normalization.std[0])
+            .arg(m_info.normalization.std[1])
+            .arg(m_info.normalization.std[2]),
     });
     for (const QString &warning : std::as_const(m_data.warnings))
         m_report.warning(warning);
@@ -197,7 +213,8 @@ Result<TrainingResult> TrainingRun::finish(Outcome outcome)
     result.stopped = reasons.value(outcome);
     if (outcome == Outcome::NotANumber)
         m_report.warning(QStringLiteral("The loss was no longer a number at step %1; the best weights so far are "
-                                        "kept. Use a lower learning rate.").arg(m_notANumberStep));
+                                        "kept. Use a lower learning rate.")
+                             .arg(m_notANumberStep));
     result.bestValTop1 = m_bestTop1;
     result.bestEpoch = m_kept->epoch;
     result.epochsDone = m_epochsDone;
@@ -216,7 +233,9 @@ void TrainingRun::announce(const TrainingResult &result)
     m_context.result(QStringLiteral("parameters"), double(m_network->parameterCount()));
     m_context.result(QStringLiteral("images_per_second"), m_report.imagesPerSecond());
     m_report.line(QStringLiteral("Done: %1 epochs, best validation top-1 %2 (epoch %3 kept)%4")
-                      .arg(result.epochsDone).arg(result.bestValTop1, 0, 'f', 4).arg(result.bestEpoch)
+                      .arg(result.epochsDone)
+                      .arg(result.bestValTop1, 0, 'f', 4)
+                      .arg(result.bestEpoch)
                       .arg(result.stopped.isEmpty() ? QString() : QStringLiteral(", stopped: ") + result.stopped));
     m_context.progress(1, QStringLiteral("trained %1 epochs").arg(result.epochsDone));
 }

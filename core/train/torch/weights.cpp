@@ -11,9 +11,15 @@ namespace tw {
 namespace weightsdetail {
 
 constexpr std::array<std::pair<ElementType, at::ScalarType>, 10> types{{
-    {ElementType::F32, at::kFloat}, {ElementType::F64, at::kDouble}, {ElementType::F16, at::kHalf},
-    {ElementType::BF16, at::kBFloat16}, {ElementType::I64, at::kLong}, {ElementType::I32, at::kInt},
-    {ElementType::I16, at::kShort}, {ElementType::I8, at::kChar}, {ElementType::U8, at::kByte},
+    {ElementType::F32, at::kFloat},
+    {ElementType::F64, at::kDouble},
+    {ElementType::F16, at::kHalf},
+    {ElementType::BF16, at::kBFloat16},
+    {ElementType::I64, at::kLong},
+    {ElementType::I32, at::kInt},
+    {ElementType::I16, at::kShort},
+    {ElementType::I8, at::kChar},
+    {ElementType::U8, at::kByte},
     {ElementType::Bool, at::kBool},
 }};
 
@@ -146,14 +152,12 @@ QString weightsMismatch(const Module &module, const StateDict &weights, const Im
 Error weightsMismatchError(const QString &what, const QString &mismatch)
 {
     return makeError(errors::CheckpointMismatch,
-                     QT_TRANSLATE_NOOP("Error", "The weights of %1 do not fit the network: %2."),
-                     {what, mismatch},
+                     QT_TRANSLATE_NOOP("Error", "The weights of %1 do not fit the network: %2."), {what, mismatch},
                      QT_TRANSLATE_NOOP("Error", "Choose the architecture and arguments that the "
                                                 "weights were made with."));
 }
 
-Result<void> importWeights(Module &module, const StateDict &weights, const QString &what,
-                           const ImportOptions &options)
+Result<void> importWeights(Module &module, const StateDict &weights, const QString &what, const ImportOptions &options)
 {
     if (const QString mismatch = weightsMismatch(module, weights, options); !mismatch.isEmpty())
         return weightsMismatchError(what, mismatch);

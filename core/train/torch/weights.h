@@ -12,7 +12,7 @@ StateDict exportWeights(const Module &module);
 
 struct ImportOptions
 {
-    std::string headPrefix;        ///< misshapen tensors of this prefix keep their values
+    std::string headPrefix; ///< misshapen tensors of this prefix keep their values
     /// As PyTorch's load_state_dict: floating types are converted, and a missing num_batches_tracked
     /// (files older than PyTorch 0.4.1) becomes 0. False: types and names must be equal.
     bool lenientTypes = false;

@@ -54,7 +54,9 @@ private Q_SLOTS:
 
     void namesThatAreNotUtf8AndLongNamesWork()
     {
-        const fs::path odd = at("x") .parent_path() / pathFromBytes("gr\xf6\xdf" "e");
+        const fs::path odd = at("x").parent_path()
+                             / pathFromBytes("gr\xf6\xdf"
+                                             "e");
         TW_VERIFY(writeFileAtomically(odd, "1"));
         QCOMPARE(*readFile(odd, errors::Library), QByteArray("1"));
         TW_VERIFY(writeFileAtomically(at(std::string(255, 'n').c_str()), "1"));

@@ -79,7 +79,8 @@ private Q_SLOTS:
 
     void loneSurrogatesBecomeReplacementCharacters()
     {
-        QCOMPARE(jsonString(QString(QChar(0xd800)) + 'a'), QByteArray("\"\xef\xbf\xbd" "a\""));
+        QCOMPARE(jsonString(QString(QChar(0xd800)) + 'a'), QByteArray("\"\xef\xbf\xbd"
+                                                                      "a\""));
         QCOMPARE(jsonString(QString(QChar(0xdc00))), QByteArray("\"\xef\xbf\xbd\""));
     }
 

@@ -13,11 +13,16 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("expected");
-        QTest::newRow("one letter") << "epoch" << "epochs";
-        QTest::newRow("swapped") << "lerning_rate" << "learning_rate";
-        QTest::newRow("case") << "EPOCHS" << "epochs";
-        QTest::newRow("nothing like it") << "zzzz" << "";
-        QTest::newRow("empty") << "" << "";
+        QTest::newRow("one letter") << "epoch"
+                                    << "epochs";
+        QTest::newRow("swapped") << "lerning_rate"
+                                 << "learning_rate";
+        QTest::newRow("case") << "EPOCHS"
+                              << "epochs";
+        QTest::newRow("nothing like it") << "zzzz"
+                                         << "";
+        QTest::newRow("empty") << ""
+                               << "";
         QTest::newRow("endless") << QString(100000, 'e') << "";
     }
     void nearest()

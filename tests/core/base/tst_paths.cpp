@@ -16,7 +16,9 @@ private Q_SLOTS:
         QTest::addColumn<bool>("isText");
         QTest::newRow("ascii") << QByteArray("/data/a b") << true;
         QTest::newRow("utf8") << QByteArray("/data/größe/猫.png") << true;
-        QTest::newRow("latin1") << QByteArray("/data/gr\xf6\xdf" "e%20.png") << false;
+        QTest::newRow("latin1") << QByteArray("/data/gr\xf6\xdf"
+                                              "e%20.png")
+                                << false;
         QTest::newRow("truncated utf8") << QByteArray("/a\xe7\x8c") << false;
         QTest::newRow("surrogate") << QByteArray("/a\xed\xa0\x80") << false;
         QTest::newRow("percent in text") << QByteArray("/100%41") << true;

@@ -104,10 +104,7 @@ private Q_SLOTS:
         QCOMPARE(parts[4].toLongLong(), child.pid); // the same process: signals still reach it
     }
 
-    void theUsersPolicyStays()
-    {
-        QVERIFY(runSelf({"--environment"}, "active").out.startsWith("active|clean|2|"));
-    }
+    void theUsersPolicyStays() { QVERIFY(runSelf({"--environment"}, "active").out.startsWith("active|clean|2|")); }
 
     void largeBlocksStayInTheProcess()
     {

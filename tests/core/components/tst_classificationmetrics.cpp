@@ -25,8 +25,7 @@ private Q_SLOTS:
 void TestClassificationMetrics::handComputed()
 {
     ClassificationCounter counter(4);
-    const std::pair<std::size_t, std::size_t> rows[] = {{0, 0}, {0, 0}, {0, 1},
-                                                        {1, 1}, {1, 2}, {2, 2}};
+    const std::pair<std::size_t, std::size_t> rows[] = {{0, 0}, {0, 0}, {0, 1}, {1, 1}, {1, 2}, {2, 2}};
     for (const auto &[truth, guess] : rows)
         counter.add(truth, guess, truth == guess ? 0u : 1u, 0.5);
     const ClassificationFigures figures = counter.figures();
@@ -56,8 +55,7 @@ void TestClassificationMetrics::topFiveAndLoss()
     const ClassificationFigures figures = counter.figures();
     QCOMPARE(*figures.top5Accuracy, 2.0 / 3);
     const double expected =
-        -(std::log(0.5) + std::log(0.25) + std::log(ClassificationCounter::smallestProbability)) /
-        3;
+        -(std::log(0.5) + std::log(0.25) + std::log(ClassificationCounter::smallestProbability)) / 3;
     QCOMPARE(*figures.logLoss, expected);
 
     ClassificationCounter three(3);
@@ -94,18 +92,14 @@ void TestClassificationMetrics::sharedCase()
                      guesses = json->value(QLatin1String("predicted")).toArray();
     ClassificationCounter counter(std::size_t(json->value(QLatin1String("classes")).toInt()));
     for (qsizetype i = 0; i < truths.size(); ++i)
-        counter.add(std::size_t(truths[i].toInt()), std::size_t(guesses[i].toInt()), std::nullopt,
-                    std::nullopt);
+        counter.add(std::size_t(truths[i].toInt()), std::size_t(guesses[i].toInt()), std::nullopt, std::nullopt);
     const ClassificationFigures figures = counter.figures();
     const QJsonObject expected = json->value(QLatin1String("expect")).toObject();
     QCOMPARE(*figures.accuracy, expected.value(QLatin1String("accuracy")).toDouble());
-    QCOMPARE(*figures.macroRecall,
-             expected.value(QLatin1String("macro_recall_over_classes_present")).toDouble());
-    const QJsonArray matrix =
-        expected.value(QLatin1String("confusion_true_by_predicted")).toArray();
+    QCOMPARE(*figures.macroRecall, expected.value(QLatin1String("macro_recall_over_classes_present")).toDouble());
+    const QJsonArray matrix = expected.value(QLatin1String("confusion_true_by_predicted")).toArray();
     const auto same = [](const std::optional<double> &figure, const QJsonValue &value) {
-        return value.isNull() ? !figure.has_value()
-                              : figure && std::abs(*figure - value.toDouble()) < 1e-12;
+        return value.isNull() ? !figure.has_value() : figure && std::abs(*figure - value.toDouble()) < 1e-12;
     };
     for (qsizetype i = 0; i < matrix.size(); ++i) {
         const ClassFigures &one = figures.classes[std::size_t(i)];
@@ -113,8 +107,7 @@ void TestClassificationMetrics::sharedCase()
         QVERIFY(same(one.recall, expected.value(QLatin1String("recall")).toArray()[i]));
         QVERIFY(same(one.f1, expected.value(QLatin1String("f1")).toArray()[i]));
         for (qsizetype j = 0; j < matrix.size(); ++j)
-            QCOMPARE(figures.confusion[std::size_t(i)][std::size_t(j)],
-                     matrix[i].toArray()[j].toInteger());
+            QCOMPARE(figures.confusion[std::size_t(i)][std::size_t(j)], matrix[i].toArray()[j].toInteger());
     }
 }
 

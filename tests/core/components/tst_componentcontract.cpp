@@ -57,10 +57,9 @@ const ComponentType *ComponentContract::current() const
 
 void ComponentContract::everyExpectedComponentIsThere()
 {
-    for (const char *id :
-         {"image-dataset", "convert-to-image-directory", "split-image-directory",
-          "init-image-transformation", "apply-image-transformation", "resnet", "basic-network",
-          "train-pytorch-model", "score-image-model", "evaluate-model"})
+    for (const char *id : {"image-dataset", "convert-to-image-directory", "split-image-directory",
+                           "init-image-transformation", "apply-image-transformation", "resnet", "basic-network",
+                           "train-pytorch-model", "score-image-model", "evaluate-model"})
         QVERIFY2(m_registry.find(QLatin1String(id)), id);
     QCOMPARE(m_registry.find(QStringLiteral("run-script")), nullptr);
 }
@@ -192,52 +191,46 @@ void ComponentContract::crossChecks_data()
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("parameter");
     QTest::addColumn<QString>("offender");
-    QTest::newRow("two processes")
-        << "train-pytorch-model" << QVariantMap{{"process_count_per_node", 2LL}}
-        << "InvalidResourceLayoutError"
-        << "process_count_per_node"
-        << "2";
+    QTest::newRow("two processes") << "train-pytorch-model" << QVariantMap{{"process_count_per_node", 2LL}}
+                                   << "InvalidResourceLayoutError"
+                                   << "process_count_per_node"
+                                   << "2";
     QTest::newRow("three nodes") << "train-pytorch-model" << QVariantMap{{"node_count", 3LL}}
                                  << "InvalidResourceLayoutError"
                                  << "node_count"
                                  << "3";
-    QTest::newRow("long warm-up") << "train-pytorch-model"
-                                  << QVariantMap{{"epochs", 2LL}, {"warmup_epochs", 7LL}}
+    QTest::newRow("long warm-up") << "train-pytorch-model" << QVariantMap{{"epochs", 2LL}, {"warmup_epochs", 7LL}}
                                   << "LessThanOrEqualToError"
                                   << "warmup_epochs"
                                   << "7";
-    QTest::newRow("crop above size")
-        << "init-image-transformation" << QVariantMap{{"size", 100LL}, {"crop_size", 101LL}}
-        << "LessThanOrEqualToError"
-        << "crop_size"
-        << "101";
-    QTest::newRow("weights without a file")
-        << "resnet" << QVariantMap{{"weights", "file"}} << "NullOrEmptyError"
-        << "weights_file"
-        << "file";
-    QTest::newRow("subfolder outside")
-        << "image-dataset" << QVariantMap{{"path", QByteArray("/tmp")}, {"subfolder", "../secret"}}
-        << "InvalidDatasetError"
-        << "subfolder"
-        << "../secret";
-    QTest::newRow("class name twice")
-        << "convert-to-image-directory" << QVariantMap{{"class_names", "a, b,a"}}
-        << "DuplicateNameError"
-        << "class_names"
-        << "'a'";
-    QTest::newRow("class name empty") << "convert-to-image-directory"
-                                      << QVariantMap{{"class_names", "a,,b"}} << "NullOrEmptyError"
+    QTest::newRow("crop above size") << "init-image-transformation"
+                                     << QVariantMap{{"size", 100LL}, {"crop_size", 101LL}} << "LessThanOrEqualToError"
+                                     << "crop_size"
+                                     << "101";
+    QTest::newRow("weights without a file") << "resnet" << QVariantMap{{"weights", "file"}} << "NullOrEmptyError"
+                                            << "weights_file"
+                                            << "file";
+    QTest::newRow("subfolder outside") << "image-dataset"
+                                       << QVariantMap{{"path", QByteArray("/tmp")}, {"subfolder", "../secret"}}
+                                       << "InvalidDatasetError"
+                                       << "subfolder"
+                                       << "../secret";
+    QTest::newRow("class name twice") << "convert-to-image-directory" << QVariantMap{{"class_names", "a, b,a"}}
+                                      << "DuplicateNameError"
+                                      << "class_names"
+                                      << "'a'";
+    QTest::newRow("class name empty") << "convert-to-image-directory" << QVariantMap{{"class_names", "a,,b"}}
+                                      << "NullOrEmptyError"
                                       << "class_names"
                                       << "a,,b";
-    QTest::newRow("too many threads")
-        << "train-pytorch-model" << QVariantMap{{"num_workers", 1025LL}} << "LessThanOrEqualToError"
-        << "num_workers"
-        << "1025";
-    QTest::newRow("scoring batch")
-        << "score-image-model" << QVariantMap{{"batch_size", 4294967296LL}}
-        << "LessThanOrEqualToError"
-        << "batch_size"
-        << "4294967296";
+    QTest::newRow("too many threads") << "train-pytorch-model" << QVariantMap{{"num_workers", 1025LL}}
+                                      << "LessThanOrEqualToError"
+                                      << "num_workers"
+                                      << "1025";
+    QTest::newRow("scoring batch") << "score-image-model" << QVariantMap{{"batch_size", 4294967296LL}}
+                                   << "LessThanOrEqualToError"
+                                   << "batch_size"
+                                   << "4294967296";
     QTest::newRow("huge border") << "init-image-transformation" << QVariantMap{{"padding", 65536LL}}
                                  << "LessThanOrEqualToError"
                                  << "padding"

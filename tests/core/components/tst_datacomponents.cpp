@@ -44,8 +44,7 @@ private:
     ParameterValues values(const char *component, const QVariantMap &stored) const;
     PreflightReply preflight(const char *component, const QVariantMap &stored,
                              const QMap<QString, PortFacts> &inputs) const;
-    Result<RunReply> run(const char *component, const QVariantMap &stored,
-                         const QMap<QString, PortValue> &inputs);
+    Result<RunReply> run(const char *component, const QVariantMap &stored, const QMap<QString, PortValue> &inputs);
     PortValue output(const RunReply &reply, const char *port) const;
     PortValue imageDirectory();
 
@@ -102,17 +101,14 @@ PortValue TestDataComponents::output(const RunReply &reply, const char *port) co
 PortValue TestDataComponents::imageDirectory()
 {
     auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
-    auto converted =
-        run("convert-to-image-directory", {}, {{"dataset", output(*dataset, "dataset")}});
+    auto converted = run("convert-to-image-directory", {}, {{"dataset", output(*dataset, "dataset")}});
     return output(*converted, "image_directory");
 }
 
 void TestDataComponents::datasetFacts()
 {
-    const PreflightReply reply =
-        preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
-    QVERIFY2(reply.errors.isEmpty(),
-             reply.errors.isEmpty() ? "" : qPrintable(reply.errors.first().toString()));
+    const PreflightReply reply = preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    QVERIFY2(reply.errors.isEmpty(), reply.errors.isEmpty() ? "" : qPrintable(reply.errors.first().toString()));
     const PortFacts facts = reply.outputs.value("dataset");
     QCOMPARE(*facts.images, 30);
     QCOMPARE(*facts.categories, (QStringList{"0", "1", "2"}));
@@ -138,8 +134,7 @@ void TestDataComponents::datasetIsListedOnceForEdits()
     QVERIFY(look() != first);
     m_editing = true;
     test::writeIdxPair(folder(), "train", 33, 3);
-    const PreflightReply changed =
-        preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
+    const PreflightReply changed = preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
     QCOMPARE(*changed.outputs.value("dataset").images, 33);
 }
 
@@ -148,27 +143,22 @@ void TestDataComponents::unreadablePolicyTravels()
     auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
     TW_VERIFY(dataset);
     const PortValue data = output(*dataset, "dataset");
-    const PortValue transforms =
-        output(*run("init-image-transformation", {}, {}), "transformation");
+    const PortValue transforms = output(*run("init-image-transformation", {}, {}), "transformation");
     for (const char *policy : {"skip", "fail"}) {
         const bool skip = QLatin1String(policy) == QLatin1String("skip");
-        auto converted =
-            run("convert-to-image-directory", {{"on_unreadable", policy}}, {{"dataset", data}});
+        auto converted = run("convert-to-image-directory", {{"on_unreadable", policy}}, {{"dataset", data}});
         TW_VERIFY(converted);
-        auto split = run("split-image-directory", {},
-                         {{"image_directory", PortValue{m_outputs.value("image_directory"), {}}}});
+        auto split =
+            run("split-image-directory", {}, {{"image_directory", PortValue{m_outputs.value("image_directory"), {}}}});
         TW_VERIFY(split);
-        auto applied =
-            run("apply-image-transformation", {{"mode", "for_training"}},
-                {{"transformation", transforms},
-                 {"image_directory", PortValue{m_outputs.value("image_directory1"), {}}}});
+        auto applied = run(
+            "apply-image-transformation", {{"mode", "for_training"}},
+            {{"transformation", transforms}, {"image_directory", PortValue{m_outputs.value("image_directory1"), {}}}});
         TW_VERIFY(applied);
         const auto written = ImageManifest::read(m_outputs.value("image_directory"));
         TW_VERIFY(written);
         QCOMPARE(written->skipUnreadable, skip);
-        QCOMPARE(
-            std::any_cast<ManifestPtr>(applied->objects.value("image_directory"))->skipUnreadable,
-            skip);
+        QCOMPARE(std::any_cast<ManifestPtr>(applied->objects.value("image_directory"))->skipUnreadable, skip);
     }
 }
 
@@ -177,13 +167,11 @@ void TestDataComponents::modelSummaries_data()
     QTest::addColumn<QString>("component");
     QTest::addColumn<QVariantMap>("stored");
     QTest::addColumn<QString>("summary");
-    QTest::newRow("resnet18") << "resnet" << QVariantMap{}
-                              << "11.7 M parameters · 1.8 GMAC · 224 × 224";
+    QTest::newRow("resnet18") << "resnet" << QVariantMap{} << "11.7 M parameters · 1.8 GMAC · 224 × 224";
     QTest::newRow("resnet50") << "resnet" << QVariantMap{{"model_name", "resnet50"}}
                               << "25.6 M parameters · 4.1 GMAC · 224 × 224";
     // 784·10 + 10·10 multiply-adds, with 20 biases.
-    QTest::newRow("mlp") << "basic-network"
-                         << QVariantMap{{"network", "mlp"}, {"input_channels", "1"}}
+    QTest::newRow("mlp") << "basic-network" << QVariantMap{{"network", "mlp"}, {"input_channels", "1"}}
                          << "8.0 k parameters · 7.9 kMAC · 28 × 28";
     // conv 9·32·784 + 9·32·64·196, dense 3136·128 + 128·10.
     QTest::newRow("small_cnn") << "basic-network" << QVariantMap{{"input_channels", "1"}}
@@ -218,8 +206,7 @@ void TestDataComponents::datasetRefusals()
     QCOMPARE(reply.errors.size(), 1);
     QCOMPARE(reply.errors.first().name, QLatin1String(errors::InvalidDataset));
     QCOMPARE(reply.errors.first().parameter, QStringLiteral("path"));
-    QVERIFY2(reply.errors.first().sentence().contains(name),
-             qPrintable(reply.errors.first().sentence()));
+    QVERIFY2(reply.errors.first().sentence().contains(name), qPrintable(reply.errors.first().sentence()));
     const auto ran = run("image-dataset", {{"path", bytesFromPath(path)}}, {});
     QVERIFY(!ran.ok());
     QCOMPARE(ran.error().name, QLatin1String(errors::InvalidDataset));
@@ -230,8 +217,7 @@ void TestDataComponents::convertWritesAndHandsOn()
     auto dataset = run("image-dataset", {{"path", bytesFromPath(m_images)}}, {});
     TW_VERIFY(dataset);
     // Once with the object of this run, once from the folder alone.
-    for (const PortValue &input :
-         {output(*dataset, "dataset"), PortValue{m_outputs.value("dataset"), {}}}) {
+    for (const PortValue &input : {output(*dataset, "dataset"), PortValue{m_outputs.value("dataset"), {}}}) {
         auto converted = run("convert-to-image-directory", {}, {{"dataset", input}});
         TW_VERIFY(converted);
         const auto object = std::any_cast<ManifestPtr>(converted->objects.value("image_directory"));
@@ -248,15 +234,12 @@ void TestDataComponents::convertWritesAndHandsOn()
 
 void TestDataComponents::classNames()
 {
-    const QMap<QString, PortFacts> facts =
-        preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {}).outputs;
+    const QMap<QString, PortFacts> facts = preflight("image-dataset", {{"path", bytesFromPath(m_images)}}, {}).outputs;
     const PreflightReply named =
         preflight("convert-to-image-directory", {{"class_names", "cat, dog,T-shirt/top"}}, facts);
     QVERIFY(named.errors.isEmpty());
-    QCOMPARE(*named.outputs.value("image_directory").categories,
-             (QStringList{"cat", "dog", "T-shirt/top"}));
-    const PreflightReply few =
-        preflight("convert-to-image-directory", {{"class_names", "cat,dog"}}, facts);
+    QCOMPARE(*named.outputs.value("image_directory").categories, (QStringList{"cat", "dog", "T-shirt/top"}));
+    const PreflightReply few = preflight("convert-to-image-directory", {{"class_names", "cat,dog"}}, facts);
     QCOMPARE(few.errors.size(), 1);
     QCOMPARE(few.errors.first().name, QLatin1String(errors::InvalidDataset));
 }
@@ -265,8 +248,7 @@ void TestDataComponents::splitFactsEqualTheSplit()
 {
     const PortValue images = imageDirectory();
     const PortFacts facts = factsOf(*std::any_cast<ManifestPtr>(images.object));
-    const PreflightReply reply =
-        preflight("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", facts}});
+    const PreflightReply reply = preflight("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", facts}});
     QVERIFY(reply.errors.isEmpty());
     auto split = run("split-image-directory", {{"fraction", 0.75}}, {{"image_directory", images}});
     TW_VERIFY(split);
@@ -281,16 +263,14 @@ void TestDataComponents::splitFactsEqualTheSplit()
 
 void TestDataComponents::applyDropsRandomOperationsForInference()
 {
-    auto list =
-        run("init-image-transformation",
-            {{"resize", false}, {"center_crop", false}, {"pad", true}, {"padding", 2LL}}, {});
+    auto list = run("init-image-transformation",
+                    {{"resize", false}, {"center_crop", false}, {"pad", true}, {"padding", 2LL}}, {});
     TW_VERIFY(list);
     const PortValue transforms = output(*list, "transformation");
     const PortValue images = imageDirectory();
     for (const bool training : {true, false}) {
-        auto applied = run(
-            "apply-image-transformation", {{"mode", training ? "for_training" : "for_inference"}},
-            {{"transformation", PortValue{transforms.folder, {}}}, {"image_directory", images}});
+        auto applied = run("apply-image-transformation", {{"mode", training ? "for_training" : "for_inference"}},
+                           {{"transformation", PortValue{transforms.folder, {}}}, {"image_directory", images}});
         TW_VERIFY(applied);
         const auto manifest = std::any_cast<ManifestPtr>(applied->objects.value("image_directory"));
         QCOMPARE(manifest->transforms->size(), std::size_t(training ? 2 : 1));
@@ -346,23 +326,20 @@ void TestDataComponents::trainingRefusals_data()
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("offender");
     const QStringList two{"cat", "dog"};
-    QTest::newRow("batch") << QVariantMap{{"batch_size", 21LL}} << two << two << true
-                           << "LessThanOrEqualToError"
+    QTest::newRow("batch") << QVariantMap{{"batch_size", 21LL}} << two << two << true << "LessThanOrEqualToError"
                            << "21";
-    QTest::newRow("one class") << QVariantMap{{"batch_size", 2LL}} << QStringList{"cat"}
-                               << QStringList{"cat"} << true << "InvalidDatasetError"
+    QTest::newRow("one class") << QVariantMap{{"batch_size", 2LL}} << QStringList{"cat"} << QStringList{"cat"} << true
+                               << "InvalidDatasetError"
                                << "'cat'";
-    QTest::newRow("unknown class")
-        << QVariantMap{} << two << QStringList{"cat", "emu"} << true << "InvalidDatasetError"
-        << "'emu'";
-    QTest::newRow("missing class") << QVariantMap{{"require_same_categories", true}} << two
-                                   << QStringList{"cat"} << true << "InvalidDatasetError"
+    QTest::newRow("unknown class") << QVariantMap{} << two << QStringList{"cat", "emu"} << true << "InvalidDatasetError"
+                                   << "'emu'";
+    QTest::newRow("missing class") << QVariantMap{{"require_same_categories", true}} << two << QStringList{"cat"}
+                                   << true << "InvalidDatasetError"
                                    << "'dog'";
     QTest::newRow("no labels") << QVariantMap{{"batch_size", 2LL}} << QStringList{} << two << false
                                << "NotLabeledDatasetError"
                                << "training_dataset";
-    QTest::newRow("device") << QVariantMap{{"device", "cuda:77"}} << two << two << true
-                            << "DeviceUnavailableError"
+    QTest::newRow("device") << QVariantMap{{"device", "cuda:77"}} << two << two << true << "DeviceUnavailableError"
                             << "cuda:77";
 }
 
@@ -378,23 +355,21 @@ void TestDataComponents::trainingRefusals()
     left.labelled = hasLabels;
     if (!hasLabels)
         left.images = 10;
-    const PreflightReply reply = preflight(
-        "train-pytorch-model", stored,
-        {{"training_dataset", left},
-         {"validation_dataset", labelled(validation, QList<qint64>(validation.size(), 10))}});
+    const PreflightReply reply =
+        preflight("train-pytorch-model", stored,
+                  {{"training_dataset", left},
+                   {"validation_dataset", labelled(validation, QList<qint64>(validation.size(), 10))}});
     QCOMPARE(reply.errors.size(), 1);
     QCOMPARE(reply.errors.first().name, name);
-    QVERIFY2(reply.errors.first().sentence().contains(offender),
-             qPrintable(reply.errors.first().sentence()));
+    QVERIFY2(reply.errors.first().sentence().contains(offender), qPrintable(reply.errors.first().sentence()));
     QVERIFY(!reply.errors.first().hint.isEmpty());
 }
 
 void TestDataComponents::trainingWarnsOfMissingCategories()
 {
-    const PreflightReply reply =
-        preflight("train-pytorch-model", {},
-                  {{"training_dataset", labelled({"cat", "dog"}, {10, 10})},
-                   {"validation_dataset", labelled({"cat", "dog"}, {10, 0})}});
+    const PreflightReply reply = preflight("train-pytorch-model", {},
+                                           {{"training_dataset", labelled({"cat", "dog"}, {10, 10})},
+                                            {"validation_dataset", labelled({"cat", "dog"}, {10, 0})}});
     QVERIFY(reply.errors.isEmpty());
     QCOMPARE(reply.warnings.size(), 1);
     QVERIFY2(reply.warnings.first().contains("'dog'"), qPrintable(reply.warnings.first()));

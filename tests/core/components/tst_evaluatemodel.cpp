@@ -33,8 +33,7 @@ private:
         std::vector<double> probabilities;
     };
     fs::path folder() const { return m_folder->path().toStdString(); }
-    PortValue table(const char *name, const std::vector<Row> &rows, bool labelled = true,
-                    int topK = 0) const;
+    PortValue table(const char *name, const std::vector<Row> &rows, bool labelled = true, int topK = 0) const;
     Result<QJsonObject> evaluate(const QMap<QString, PortValue> &inputs);
 
     ComponentRegistry m_registry;
@@ -42,8 +41,7 @@ private:
     QJsonObject m_results;
 };
 
-PortValue TestEvaluateModel::table(const char *name, const std::vector<Row> &rows, bool labelled,
-                                   int topK) const
+PortValue TestEvaluateModel::table(const char *name, const std::vector<Row> &rows, bool labelled, int topK) const
 {
     const fs::path place = folder() / name;
     fs::create_directories(place);
@@ -63,8 +61,7 @@ Result<QJsonObject> TestEvaluateModel::evaluate(const QMap<QString, PortValue> &
     const fs::path out = folder() / "out";
     fs::create_directories(out);
     const ParameterValues values = type->schema.defaults();
-    const auto reply =
-        type->run({values, inputs, {{QStringLiteral("evaluation_results"), out}}, context});
+    const auto reply = type->run({values, inputs, {{QStringLiteral("evaluation_results"), out}}, context});
     if (!reply.ok())
         return reply.error();
     m_results = context.results;
@@ -76,13 +73,12 @@ static const QString rightPort = QStringLiteral("scored_dataset_to_compare");
 
 void TestEvaluateModel::oneTable()
 {
-    const auto json = evaluate({{leftPort, table("left", {{"a", {0.7, 0.2, 0.1}},
-                                                          {"a", {0.3, 0.6, 0.1}},
-                                                          {"b", {0.1, 0.8, 0.1}},
-                                                          {"c", {0.1, 0.5, 0.4}}})}});
+    const auto json = evaluate(
+        {{leftPort,
+          table("left",
+                {{"a", {0.7, 0.2, 0.1}}, {"a", {0.3, 0.6, 0.1}}, {"b", {0.1, 0.8, 0.1}}, {"c", {0.1, 0.5, 0.4}}})}});
     TW_VERIFY(json);
-    QCOMPARE(json->value(QLatin1String("format")).toString(),
-             QStringLiteral("trainwright-evaluation"));
+    QCOMPARE(json->value(QLatin1String("format")).toString(), QStringLiteral("trainwright-evaluation"));
     const QJsonObject row = json->value(QLatin1String("results")).toArray().first().toObject();
     QCOMPARE(row.value(QLatin1String("Correct")).toInt(), 2);
     QCOMPARE(row.value(QLatin1String("Total")).toInt(), 4);
@@ -94,8 +90,7 @@ void TestEvaluateModel::oneTable()
     QCOMPARE(row.value(QLatin1String("Top_5_Accuracy")).toDouble(), 1.0);
     const double loss = -(std::log(0.7) + std::log(0.3) + std::log(0.8) + std::log(0.4)) / 4;
     QVERIFY(std::abs(row.value(QLatin1String("Log_Loss")).toDouble() - loss) < 1e-9);
-    QCOMPARE(jsonCompact(row.value(QLatin1String("confusion_matrix"))),
-             QByteArray("[[1,1,0],[0,1,0],[0,1,0]]"));
+    QCOMPARE(jsonCompact(row.value(QLatin1String("confusion_matrix"))), QByteArray("[[1,1,0],[0,1,0],[0,1,0]]"));
     const QJsonObject third = row.value(QLatin1String("classes")).toArray()[2].toObject();
     QVERIFY(third.value(QLatin1String("precision")).isNull());
     QCOMPARE(third.value(QLatin1String("recall")).toDouble(1), 0.0);
@@ -104,8 +99,8 @@ void TestEvaluateModel::oneTable()
 
 void TestEvaluateModel::twoTablesLeftFirst()
 {
-    const auto json = evaluate({{rightPort, table("right", {{"a", {0.1, 0.9, 0.0}}})},
-                                {leftPort, table("left", {{"a", {0.9, 0.1, 0.0}}})}});
+    const auto json = evaluate(
+        {{rightPort, table("right", {{"a", {0.1, 0.9, 0.0}}})}, {leftPort, table("left", {{"a", {0.9, 0.1, 0.0}}})}});
     TW_VERIFY(json);
     const QJsonArray rows = json->value(QLatin1String("results")).toArray();
     QCOMPARE(rows.size(), 2);
@@ -118,8 +113,7 @@ void TestEvaluateModel::twoTablesLeftFirst()
 
 void TestEvaluateModel::shortRankingsGiveNoLoss()
 {
-    const auto json = evaluate(
-        {{leftPort, table("left", {{"a", {0.9, 0.1, 0.0}}, {"c", {0.6, 0.3, 0.1}}}, true, 1)}});
+    const auto json = evaluate({{leftPort, table("left", {{"a", {0.9, 0.1, 0.0}}, {"c", {0.6, 0.3, 0.1}}}, true, 1)}});
     TW_VERIFY(json);
     const QJsonObject row = json->value(QLatin1String("results")).toArray().first().toObject();
     QCOMPARE(row.value(QLatin1String("Overall_Accuracy")).toDouble(), 0.5);

@@ -22,10 +22,7 @@ class TestScoreModel : public QObject
 private Q_SLOTS:
     void initTestCase() { registerAllComponents(m_registry); }
     void init();
-    void cleanup()
-    {
-        fs::remove_all(folder());
-    } // QTemporaryDir cannot remove names that are not UTF-8
+    void cleanup() { fs::remove_all(folder()); } // QTemporaryDir cannot remove names that are not UTF-8
     void latinClassNames();
     void unreadableLater_data();
     void unreadableLater();
@@ -36,8 +33,7 @@ private:
     fs::path folder() const { return m_folder->path().toStdString(); }
     PortValue model(const std::vector<std::string> &classes) const;
     PortValue pictures(bool skipUnreadable = true) const;
-    Result<RunReply> run(const char *component, const QMap<QString, PortValue> &inputs,
-                         const char *output);
+    Result<RunReply> run(const char *component, const QMap<QString, PortValue> &inputs, const char *output);
     PreflightReply preflight(const char *component, const QMap<QString, PortFacts> &inputs) const;
 
     ComponentRegistry m_registry;
@@ -55,8 +51,7 @@ PortValue TestScoreModel::model(const std::vector<std::string> &classes) const
 {
     ModelInfo info;
     info.config.architecture = QStringLiteral("small_cnn");
-    info.config.arguments = {
-        {"num_classes", int(classes.size())}, {"in_channels", 3}, {"height", 8}, {"width", 8}};
+    info.config.arguments = {{"num_classes", int(classes.size())}, {"in_channels", 3}, {"height", 8}, {"width", 8}};
     info.classes = classes;
     info.height = info.width = 8;
     const fs::path place = folder() / "model";
@@ -79,8 +74,7 @@ PortValue TestScoreModel::pictures(bool skipUnreadable) const
     return {folder() / "images", {}};
 }
 
-Result<RunReply> TestScoreModel::run(const char *component, const QMap<QString, PortValue> &inputs,
-                                     const char *output)
+Result<RunReply> TestScoreModel::run(const char *component, const QMap<QString, PortValue> &inputs, const char *output)
 {
     const ComponentType *type = m_registry.find(QLatin1String(component));
     const fs::path place = folder() / output;
@@ -91,8 +85,7 @@ Result<RunReply> TestScoreModel::run(const char *component, const QMap<QString, 
     return type->run({values, inputs, {{QLatin1String(output), place}}, *m_context});
 }
 
-PreflightReply TestScoreModel::preflight(const char *component,
-                                         const QMap<QString, PortFacts> &inputs) const
+PreflightReply TestScoreModel::preflight(const char *component, const QMap<QString, PortFacts> &inputs) const
 {
     const ComponentType *type = m_registry.find(QLatin1String(component));
     const ParameterValues values = type->schema.defaults();
@@ -105,26 +98,18 @@ void TestScoreModel::latinClassNames()
     const std::vector<std::string> classes{"caf\xe8", "caf\xe9", "tea"};
     for (std::size_t i = 0; i < classes.size(); ++i)
         for (int number = 0; number < 3; ++number)
-            test::writeBytes(
-                folder() / "set" / classes[i] / (std::to_string(number) + ".ppm"),
-                test::ppmOf(test::patternImage(8, 8, unsigned(3 * i) + unsigned(number))));
-    TW_VERIFY(run("score-image-model", {{"trained_model", model(classes)}, {"dataset", pictures()}},
-                  "scored_dataset"));
+            test::writeBytes(folder() / "set" / classes[i] / (std::to_string(number) + ".ppm"),
+                             test::ppmOf(test::patternImage(8, 8, unsigned(3 * i) + unsigned(number))));
+    TW_VERIFY(run("score-image-model", {{"trained_model", model(classes)}, {"dataset", pictures()}}, "scored_dataset"));
     const auto table = ScoreTableReader::open(folder() / "scored_dataset");
     TW_VERIFY(table);
     QCOMPARE((*table)->layout().classes, classes);
-    TW_VERIFY(run("evaluate-model",
-                  {{"scored_dataset", PortValue{folder() / "scored_dataset", {}}}},
-                  "evaluation_results"));
-    const auto json =
-        readJsonObject(folder() / "evaluation_results" / "evaluation.json", errors::InvalidDataset);
+    TW_VERIFY(
+        run("evaluate-model", {{"scored_dataset", PortValue{folder() / "scored_dataset", {}}}}, "evaluation_results"));
+    const auto json = readJsonObject(folder() / "evaluation_results" / "evaluation.json", errors::InvalidDataset);
     TW_VERIFY(json);
-    const QJsonArray rows = json->value(QLatin1String("results"))
-                                .toArray()
-                                .first()
-                                .toObject()
-                                .value(QLatin1String("classes"))
-                                .toArray();
+    const QJsonArray rows =
+        json->value(QLatin1String("results")).toArray().first().toObject().value(QLatin1String("classes")).toArray();
     QCOMPARE(rows.size(), 3);
     for (qsizetype i = 0; i < rows.size(); ++i) {
         const QJsonObject row = rows[i].toObject();
@@ -147,8 +132,7 @@ void TestScoreModel::unreadableLater()
     const PortValue images = pictures(skip);
     fs::remove(folder() / "set" / "b" / "4.ppm");
     const auto scored =
-        run("score-image-model", {{"trained_model", model({"a", "b", "c"})}, {"dataset", images}},
-            "scored_dataset");
+        run("score-image-model", {{"trained_model", model({"a", "b", "c"})}, {"dataset", images}}, "scored_dataset");
     QCOMPARE(scored.ok(), skip);
     if (skip) {
         QCOMPARE(m_context->results.value("rows").toInt(), 29);
@@ -166,12 +150,9 @@ void TestScoreModel::unknownCategoriesBeforeTheRun_data()
     QTest::addColumn<bool>("refused");
     QTest::newRow("known") << QStringList{"dog", "cat"} << QList<qint64>{1, 2} << true << false;
     QTest::newRow("unknown") << QStringList{"cat", "emu"} << QList<qint64>{1, 2} << true << true;
-    QTest::newRow("unknown, no pictures")
-        << QStringList{"cat", "emu"} << QList<qint64>{1, 0} << true << false;
-    QTest::newRow("unknown, counts open")
-        << QStringList{"cat", "emu"} << QList<qint64>{} << true << false;
-    QTest::newRow("no labels") << QStringList{"cat", "emu"} << QList<qint64>{1, 2} << false
-                               << false;
+    QTest::newRow("unknown, no pictures") << QStringList{"cat", "emu"} << QList<qint64>{1, 0} << true << false;
+    QTest::newRow("unknown, counts open") << QStringList{"cat", "emu"} << QList<qint64>{} << true << false;
+    QTest::newRow("no labels") << QStringList{"cat", "emu"} << QList<qint64>{1, 2} << false << false;
 }
 
 void TestScoreModel::unknownCategoriesBeforeTheRun()
@@ -187,8 +168,7 @@ void TestScoreModel::unknownCategoriesBeforeTheRun()
     data.labelled = labelled;
     if (!counts.isEmpty())
         data.counts = counts;
-    const PreflightReply score =
-        preflight("score-image-model", {{"trained_model", trained}, {"dataset", data}});
+    const PreflightReply score = preflight("score-image-model", {{"trained_model", trained}, {"dataset", data}});
     QVERIFY2(score.errors.isEmpty(), "scoring works without the true class");
     QCOMPARE(score.warnings.size(), qsizetype(refused));
     const PreflightReply evaluate =
@@ -198,8 +178,7 @@ void TestScoreModel::unknownCategoriesBeforeTheRun()
     if (!refused)
         return;
     QCOMPARE(evaluate.errors.first().name, QLatin1String(errors::InvalidDataset));
-    QVERIFY2(evaluate.errors.first().sentence().contains("'emu'"),
-             qPrintable(evaluate.errors.first().sentence()));
+    QVERIFY2(evaluate.errors.first().sentence().contains("'emu'"), qPrintable(evaluate.errors.first().sentence()));
 }
 
 QTEST_GUILESS_MAIN(TestScoreModel)

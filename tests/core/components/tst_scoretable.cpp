@@ -103,11 +103,9 @@ void TestScoreTable::columns()
     write({{"a", "b", "c"}, true, 0, true});
     const auto bytes = readFile(folder() / "scored.csv", errors::NotScoredDataset);
     TW_VERIFY(bytes);
-    QCOMPARE(
-        bytes->left(bytes->indexOf('\r')),
-        QByteArray(
-            "path,category,Scored Probabilities_a,Scored Probabilities_b,Scored Probabilities_c,"
-            "Scored Logits_a,Scored Logits_b,Scored Logits_c,Scored Labels"));
+    QCOMPARE(bytes->left(bytes->indexOf('\r')),
+             QByteArray("path,category,Scored Probabilities_a,Scored Probabilities_b,Scored Probabilities_c,"
+                        "Scored Logits_a,Scored Logits_b,Scored Logits_c,Scored Labels"));
     QVERIFY(bytes->contains("1e-12"));
 }
 
@@ -125,8 +123,7 @@ void TestScoreTable::csvRecords()
 void TestScoreTable::ranking()
 {
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    QCOMPARE(rankedClasses(std::vector<double>{0.1, 0.4, 0.4, 0.1}, 9),
-             (std::vector<int>{1, 2, 0, 3}));
+    QCOMPARE(rankedClasses(std::vector<double>{0.1, 0.4, 0.4, 0.1}, 9), (std::vector<int>{1, 2, 0, 3}));
     QCOMPARE(rankedClasses(std::vector<double>{nan, 0.2, nan}, 2), (std::vector<int>{1, 0}));
 }
 
@@ -137,19 +134,15 @@ void TestScoreTable::refused_data()
     QTest::addColumn<QString>("offender");
     const QByteArray good =
         R"({"format":"trainwright-scored-table","version":1,"columns":[],"classes":["a","b"],"top_k":0,"rows":1})";
-    const QByteArray header =
-        "path,Scored Probabilities_a,Scored Probabilities_b,Scored Labels\r\n";
+    const QByteArray header = "path,Scored Probabilities_a,Scored Probabilities_b,Scored Labels\r\n";
     QTest::newRow("no table") << QByteArray() << header << "table.json";
-    QTest::newRow("other format") << QByteArray(R"({"format":"x","version":1})") << header
-                                  << "format";
-    QTest::newRow("newer version")
-        << QByteArray(R"({"format":"trainwright-scored-table","version":9})") << header
-        << "version";
+    QTest::newRow("other format") << QByteArray(R"({"format":"x","version":1})") << header << "format";
+    QTest::newRow("newer version") << QByteArray(R"({"format":"trainwright-scored-table","version":9})") << header
+                                   << "version";
     QTest::newRow("class without a name")
         << QByteArray(good).replace("\"b\"", R"({"path":"b"})") << header << "no name";
-    QTest::newRow("missing column")
-        << good << QByteArray("path,Scored Probabilities_a,Scored Labels\r\n")
-        << "Scored Probabilities_b";
+    QTest::newRow("missing column") << good << QByteArray("path,Scored Probabilities_a,Scored Labels\r\n")
+                                    << "Scored Probabilities_b";
     QTest::newRow("short row") << good << header + "x,0.5\r\n"
                                << "row 1";
     QTest::newRow("no number") << good << header + "x,much,0.5,a\r\n"

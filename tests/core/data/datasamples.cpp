@@ -15,16 +15,13 @@ static QByteArray bigEndian(quint32 value)
 
 QByteArray ppmOf(const ImageBuffer &image)
 {
-    return "P6\n" + QByteArray::number(image.width) + ' ' + QByteArray::number(image.height) +
-           "\n255\n" +
-           QByteArray(reinterpret_cast<const char *>(image.pixels.data()),
-                      qsizetype(image.pixels.size()));
+    return "P6\n" + QByteArray::number(image.width) + ' ' + QByteArray::number(image.height) + "\n255\n"
+           + QByteArray(reinterpret_cast<const char *>(image.pixels.data()), qsizetype(image.pixels.size()));
 }
 
 ImageBuffer patternImage(int width, int height, unsigned seed)
 {
-    ImageBuffer image{width, height,
-                      std::vector<std::uint8_t>(std::size_t(width) * std::size_t(height) * 3)};
+    ImageBuffer image{width, height, std::vector<std::uint8_t>(std::size_t(width) * std::size_t(height) * 3)};
     unsigned state = seed * 2654435761U + 12345U;
     for (std::uint8_t &value : image.pixels) {
         state = state * 1664525U + 1013904223U;
@@ -48,8 +45,8 @@ void writeClassFolders(const fs::path &root, int count, int width, int height)
 
 fs::path writeIdxPair(const fs::path &folder, int count, int rows, int columns)
 {
-    QByteArray images = bigEndian(0x803) + bigEndian(quint32(count)) + bigEndian(quint32(rows)) +
-                        bigEndian(quint32(columns));
+    QByteArray images =
+        bigEndian(0x803) + bigEndian(quint32(count)) + bigEndian(quint32(rows)) + bigEndian(quint32(columns));
     QByteArray labels = bigEndian(0x801) + bigEndian(quint32(count));
     for (int i = 0; i < count; ++i) {
         const ImageBuffer image = patternImage(columns, rows, unsigned(i));

@@ -52,11 +52,7 @@ ManifestPtr scanned(const fs::path &path)
 TransformList augmentation()
 {
     TransformOp crop{Kind::RandomResizedCrop, 16};
-    return {crop,
-            {Kind::RandomHorizontalFlip},
-            {Kind::RandomVerticalFlip},
-            {Kind::Pad, 2},
-            {Kind::RandomCrop, 16}};
+    return {crop, {Kind::RandomHorizontalFlip}, {Kind::RandomVerticalFlip}, {Kind::Pad, 2}, {Kind::RandomCrop, 16}};
 }
 
 } // namespace
@@ -125,14 +121,11 @@ void BatchLoaderTest::valuesAreNormalised()
     for (int c = 0; c < channels; ++c)
         for (int pixel = 0; pixel < 35; ++pixel) {
             const std::uint8_t *rgb = image.pixels.data() + pixel * 3;
-            const int value = channels == 3
-                                  ? rgb[c]
-                                  : (rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 32768) >> 16;
+            const int value = channels == 3 ? rgb[c] : (rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 32768) >> 16;
             const auto index = std::size_t(c);
-            const float expected = (float(value) / 255.0F - options.normalization.mean[index]) /
-                                   options.normalization.std[index];
-            const int place =
-                options.order == MemoryOrder::ChannelsLast ? pixel * channels + c : c * 35 + pixel;
+            const float expected =
+                (float(value) / 255.0F - options.normalization.mean[index]) / options.normalization.std[index];
+            const int place = options.order == MemoryOrder::ChannelsLast ? pixel * channels + c : c * 35 + pixel;
             QCOMPARE(epoch->values[std::size_t(35 * channels + place)], expected);
         }
 }
@@ -202,8 +195,7 @@ void BatchLoaderTest::idxGivesGrayFast()
         auto image = (*reader)->read(std::size_t(i));
         TW_VERIFY(image);
         QCOMPARE(image->width, 28);
-        writeBytes(root() / "files" / "a" / (std::string(1, char('a' + i)) + ".ppm"),
-                   ppmOf(*image));
+        writeBytes(root() / "files" / "a" / (std::string(1, char('a' + i)) + ".ppm"), ppmOf(*image));
     }
     LoaderOptions options;
     for (const int channels : {1, 3}) {
@@ -287,8 +279,8 @@ void BatchLoaderTest::skipsUnreadable()
             const auto skipped = (*loader)->takeSkipped();
             QCOMPARE(skipped.size(), std::size_t(number == 1 ? 1 : 0));
             if (number == 1)
-                QVERIFY(skipped[0].second.contains(QStringLiteral("b/4.ppm")) &&
-                        skipped[0].second.contains(QStringLiteral("cut")));
+                QVERIFY(skipped[0].second.contains(QStringLiteral("b/4.ppm"))
+                        && skipped[0].second.contains(QStringLiteral("cut")));
         }
     }
 }
@@ -333,8 +325,8 @@ void BatchLoaderTest::unequalSizesNameTwo()
         const auto epoch = drain(**loader, 1);
         QVERIFY(!epoch.ok());
         const QString sentence = epoch.error().sentence();
-        QVERIFY2(sentence.contains(QStringLiteral("a/0.ppm\" has 8 × 8")) &&
-                     sentence.contains(QStringLiteral("a/3.ppm\" 9 × 8")),
+        QVERIFY2(sentence.contains(QStringLiteral("a/0.ppm\" has 8 × 8"))
+                     && sentence.contains(QStringLiteral("a/3.ppm\" 9 × 8")),
                  qPrintable(sentence));
     }
 }
@@ -357,8 +349,7 @@ void BatchLoaderTest::cancelWhileWaiting()
         LoaderOptions options;
         options.numWorkers = workers;
         options.batchSize = 40;
-        auto loader = BatchLoader::create(scanned(root()),
-                                          {{Kind::Resize, 1000}, {Kind::CenterCrop, 900}}, options);
+        auto loader = BatchLoader::create(scanned(root()), {{Kind::Resize, 1000}, {Kind::CenterCrop, 900}}, options);
         TW_VERIFY(loader);
         (*loader)->startEpoch(1);
         StopToken stop;
@@ -414,9 +405,9 @@ void BatchLoaderTest::batchesOutliveTheLoader()
 
 void BatchLoaderTest::datasetNormalizationIsExact()
 {
-    writeBytes(root() / "a" / "0.ppm",
-               QByteArray("P6\n2 1\n255\n") + QByteArray::fromHex("00ff33"
-                                                                  "ff0033"));
+    writeBytes(root() / "a" / "0.ppm", QByteArray("P6\n2 1\n255\n")
+                                           + QByteArray::fromHex("00ff33"
+                                                                 "ff0033"));
     for (const int workers : {1, 3}) {
         const auto measured = datasetNormalization(scanned(root()), {}, workers, nullptr);
         TW_VERIFY(measured);
@@ -432,17 +423,14 @@ void BatchLoaderTest::refusesBadOptions()
     const ManifestPtr manifest = scanned(writeIdxPair(root(), 4, 4, 4));
     LoaderOptions options;
     options.batchSize = 0;
-    QCOMPARE(BatchLoader::create(manifest, {}, options).error().name,
-             QLatin1String(errors::NotInRangeValue));
+    QCOMPARE(BatchLoader::create(manifest, {}, options).error().name, QLatin1String(errors::NotInRangeValue));
     options = {};
     options.channels = 2;
-    QCOMPARE(BatchLoader::create(manifest, {}, options).error().name,
-             QLatin1String(errors::NotInRangeValue));
+    QCOMPARE(BatchLoader::create(manifest, {}, options).error().name, QLatin1String(errors::NotInRangeValue));
     QCOMPARE(BatchLoader::create(std::make_shared<ImageManifest>(), {}, {}).error().name,
              QLatin1String(errors::InvalidDataset));
     fs::remove(manifest->root);
-    QCOMPARE(BatchLoader::create(manifest, {}, {}).error().name,
-             QLatin1String(errors::InvalidDataset));
+    QCOMPARE(BatchLoader::create(manifest, {}, {}).error().name, QLatin1String(errors::InvalidDataset));
 }
 
 QTEST_GUILESS_MAIN(BatchLoaderTest)

@@ -49,9 +49,8 @@ QStringList textsOf(const QJsonValue &array)
 
 bool mentions(const std::vector<std::string> &texts, const std::string &part)
 {
-    return std::any_of(texts.begin(), texts.end(), [&](const std::string &text) {
-        return text.find(part) != std::string::npos;
-    });
+    return std::any_of(texts.begin(), texts.end(),
+                       [&](const std::string &text) { return text.find(part) != std::string::npos; });
 }
 
 QByteArray gzip(const QByteArray &bytes)
@@ -105,10 +104,7 @@ private Q_SLOTS:
 
 private:
     fs::path root() const { return fs::path(m_folder->path().toStdString()); }
-    void picture(const std::string &path)
-    {
-        writeBytes(root() / path, ppmOf(patternImage(2, 2, 1)));
-    }
+    void picture(const std::string &path) { writeBytes(root() / path, ppmOf(patternImage(2, 2, 1))); }
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
@@ -120,11 +116,9 @@ void DatasetScanTest::sharedCases_data()
     QTest::addColumn<QJsonObject>("item");
     const auto text = readFile(*folder / "expected.json", errors::InvalidDataset);
     TW_VERIFY(text);
-    for (const QJsonValue &value :
-         QJsonDocument::fromJson(*text).object()[QStringLiteral("cases")].toArray()) {
+    for (const QJsonValue &value : QJsonDocument::fromJson(*text).object()[QStringLiteral("cases")].toArray()) {
         const QJsonObject item = value.toObject();
-        const bool hasSamples =
-            item[QStringLiteral("expect")].toObject().contains(QStringLiteral("samples"));
+        const bool hasSamples = item[QStringLiteral("expect")].toObject().contains(QStringLiteral("samples"));
         if (item[QStringLiteral("kind")].toString() == QLatin1String("data") && hasSamples)
             QTest::newRow(qPrintable(item[QStringLiteral("id")].toString())) << item;
     }
@@ -169,12 +163,11 @@ void DatasetScanTest::sharedCases()
         return;
     }
     QCOMPARE(samplesOf(scan->manifest), samples);
-    const auto stray =
-        std::count_if(scan->report.ignoredFiles.begin(), scan->report.ignoredFiles.end(),
-                      [](const std::string &name) { return name.find('/') == std::string::npos; });
+    const auto stray = std::count_if(scan->report.ignoredFiles.begin(), scan->report.ignoredFiles.end(),
+                                     [](const std::string &name) { return name.find('/') == std::string::npos; });
     QCOMPARE(int(stray), expect[QStringLiteral("stray_root_files")].toInt());
-    if (expect[QStringLiteral("must_warn")].toBool() ||
-        expect[QStringLiteral("outcome")] == QLatin1String("warn_or_ask"))
+    if (expect[QStringLiteral("must_warn")].toBool()
+        || expect[QStringLiteral("outcome")] == QLatin1String("warn_or_ask"))
         QVERIFY(!scan->report.warnings.empty());
     if (!expect.contains(QStringLiteral("usable")))
         return;
@@ -189,9 +182,9 @@ void DatasetScanTest::sharedCases()
 
 void DatasetScanTest::rules()
 {
-    for (const char *path : {"b/2.PPM", "b/10.ppm", "b/deep/er/1.ppm", "B/1.ppm", "a.b/1.ppm",
-                             "a/1.ppm", "a/.hidden.ppm", "a/.git/x.ppm", "a/@eaDir/x.ppm",
-                             "__MACOSX/x.ppm", ".cache/x.ppm", "loose.ppm"})
+    for (const char *path :
+         {"b/2.PPM", "b/10.ppm", "b/deep/er/1.ppm", "B/1.ppm", "a.b/1.ppm", "a/1.ppm", "a/.hidden.ppm", "a/.git/x.ppm",
+          "a/@eaDir/x.ppm", "__MACOSX/x.ppm", ".cache/x.ppm", "loose.ppm"})
         picture(path);
     writeBytes(root() / "a" / "Thumbs.db", "x");
     writeBytes(root() / "readme.txt", "x");
@@ -199,15 +192,14 @@ void DatasetScanTest::rules()
     const auto scan = scanDataset(root(), {});
     TW_VERIFY(scan);
     QCOMPARE(namesOf(scan->manifest.categories),
-             (QStringList{QStringLiteral("B"), QStringLiteral("a"), QStringLiteral("a.b"),
-                          QStringLiteral("b")}));
-    QCOMPARE(samplesOf(scan->manifest),
-             (QStringList{QStringLiteral("B/1.ppm 0"), QStringLiteral("a/1.ppm 1"),
-                          QStringLiteral("a.b/1.ppm 2"), QStringLiteral("b/10.ppm 3"),
-                          QStringLiteral("b/2.PPM 3"), QStringLiteral("b/deep/er/1.ppm 3")}));
+             (QStringList{QStringLiteral("B"), QStringLiteral("a"), QStringLiteral("a.b"), QStringLiteral("b")}));
+    QCOMPARE(
+        samplesOf(scan->manifest),
+        (QStringList{QStringLiteral("B/1.ppm 0"), QStringLiteral("a/1.ppm 1"), QStringLiteral("a.b/1.ppm 2"),
+                     QStringLiteral("b/10.ppm 3"), QStringLiteral("b/2.PPM 3"), QStringLiteral("b/deep/er/1.ppm 3")}));
     QCOMPARE(namesOf(scan->report.ignoredFiles),
-             (QStringList{QStringLiteral("a/.hidden.ppm"), QStringLiteral("a/Thumbs.db"),
-                          QStringLiteral("loose.ppm"), QStringLiteral("readme.txt")}));
+             (QStringList{QStringLiteral("a/.hidden.ppm"), QStringLiteral("a/Thumbs.db"), QStringLiteral("loose.ppm"),
+                          QStringLiteral("readme.txt")}));
     QCOMPARE(scan->report.skippedFolders.size(), std::size_t(4));
     QVERIFY(mentions(scan->report.warnings, "\"B\" and \"b\""));
     QVERIFY(scan->manifest.bytes(0) > 0 && scan->manifest.mtimeNs(0) > 0);
@@ -224,9 +216,8 @@ void DatasetScanTest::linksAndPipes()
     QCOMPARE(::mkfifo((root() / "b" / "pipe.ppm").c_str(), 0600), 0);
     const auto scan = scanDataset(root(), {});
     TW_VERIFY(scan);
-    QCOMPARE(samplesOf(scan->manifest),
-             (QStringList{QStringLiteral("a/1.ppm 0"), QStringLiteral("a/other/1.ppm 0"),
-                          QStringLiteral("b/1.ppm 1")}));
+    QCOMPARE(samplesOf(scan->manifest), (QStringList{QStringLiteral("a/1.ppm 0"), QStringLiteral("a/other/1.ppm 0"),
+                                                     QStringLiteral("b/1.ppm 1")}));
     QVERIFY(mentions(scan->report.warnings, "b/gone.ppm"));
     QVERIFY(mentions(scan->report.ignoredFiles, "b/pipe.ppm"));
 }
@@ -238,8 +229,7 @@ void DatasetScanTest::unlabelled()
     fs::create_directories(root() / ".thumbs");
     const auto scan = scanDataset(root(), {});
     TW_VERIFY(scan);
-    QCOMPARE(samplesOf(scan->manifest),
-             (QStringList{QStringLiteral("1.ppm -1"), QStringLiteral("2.ppm -1")}));
+    QCOMPARE(samplesOf(scan->manifest), (QStringList{QStringLiteral("1.ppm -1"), QStringLiteral("2.ppm -1")}));
     QVERIFY(!scan->manifest.isLabelled());
     QVERIFY(mentions(scan->report.warnings, "no class folders"));
 }
@@ -258,8 +248,8 @@ void DatasetScanTest::splitsLookLikeSplits()
 void DatasetScanTest::nothingThere()
 {
     const auto isDatasetError = [](const Result<ScanResult> &scan, const QString &part) {
-        return !scan.ok() && scan.error().name == QLatin1String(errors::InvalidDataset) &&
-               scan.error().sentence().contains(part);
+        return !scan.ok() && scan.error().name == QLatin1String(errors::InvalidDataset)
+               && scan.error().sentence().contains(part);
     };
     QVERIFY(isDatasetError(scanDataset(root(), {}), QStringLiteral("No image")));
     QVERIFY(isDatasetError(scanDataset(root() / "gone", {}), QStringLiteral("gone")));
@@ -295,8 +285,7 @@ void DatasetScanTest::stops()
     QCOMPARE(scanDataset(root(), {}, &stop).error().name, QLatin1String(errors::Canceled));
     auto scan = scanDataset(root(), {});
     TW_VERIFY(scan);
-    QCOMPARE(verifyImages(*scan, VerifyMode::Full, true, 2, &stop, {}).error().name,
-             QLatin1String(errors::Canceled));
+    QCOMPARE(verifyImages(*scan, VerifyMode::Full, true, 2, &stop, {}).error().name, QLatin1String(errors::Canceled));
 }
 
 void DatasetScanTest::idxPair()
@@ -312,8 +301,7 @@ void DatasetScanTest::idxPair()
         QCOMPARE(scan->manifest.category(4), 1);
         QCOMPARE(scan->manifest.bytes(4), std::int64_t(20));
         TW_VERIFY(verifyImages(*scan, VerifyMode::Full, true, 2, nullptr, {}));
-        const auto reader =
-            ImageReader::open(std::make_shared<const ImageManifest>(scan->manifest));
+        const auto reader = ImageReader::open(std::make_shared<const ImageManifest>(scan->manifest));
         TW_VERIFY(reader);
         const auto image = (*reader)->read(6);
         TW_VERIFY(image);
@@ -325,8 +313,8 @@ void DatasetScanTest::idxPair()
     writeBytes(root() / "more-images-idx3-ubyte", "x");
     const auto two = scanDataset(root(), {});
     QVERIFY(!two.ok());
-    QVERIFY(two.error().sentence().contains(QStringLiteral("small-images")) &&
-            two.error().sentence().contains(QStringLiteral("more-images")));
+    QVERIFY(two.error().sentence().contains(QStringLiteral("small-images"))
+            && two.error().sentence().contains(QStringLiteral("more-images")));
 }
 
 void DatasetScanTest::idxPacked()
@@ -358,8 +346,7 @@ void DatasetScanTest::idxPacked()
 
 void DatasetScanTest::idxProblems_data()
 {
-    QTest::addColumn<int>(
-        "place"); // byte of the images file to change; -1: cut, -2: no labels, -3: fewer labels
+    QTest::addColumn<int>("place"); // byte of the images file to change; -1: cut, -2: no labels, -3: fewer labels
     QTest::addColumn<QString>("reason");
     QTest::newRow("magic") << 2 << QStringLiteral("does not start");
     QTest::newRow("dimensions") << 3 << QStringLiteral("dimensions");
@@ -400,10 +387,8 @@ void DatasetScanTest::idxClassNames()
     TW_VERIFY(named);
     QCOMPARE(named->manifest.categories.size(), std::size_t(4));
     QVERIFY(mentions(named->report.warnings, "hat"));
-    QCOMPARE(scanDataset(images, {false, {"shoe", "coat"}}).error().name,
-             QLatin1String(errors::InvalidDataset));
-    QCOMPARE(scanDataset(images, {false, {"shoe", "coat", "shoe"}}).error().name,
-             QLatin1String(errors::DuplicateName));
+    QCOMPARE(scanDataset(images, {false, {"shoe", "coat"}}).error().name, QLatin1String(errors::InvalidDataset));
+    QCOMPARE(scanDataset(images, {false, {"shoe", "coat", "shoe"}}).error().name, QLatin1String(errors::DuplicateName));
 }
 
 void DatasetScanTest::fashionMnist()
@@ -436,16 +421,14 @@ void DatasetScanTest::verifyListsAndSkips()
             auto scan = scanDataset(root(), {});
             TW_VERIFY(scan);
             std::int64_t last = 0, total = 0;
-            TW_VERIFY(verifyImages(*scan, mode, true, workers, nullptr,
-                                   [&](std::int64_t done, std::int64_t all) {
-                                       last = done;
-                                       total = all;
-                                   }));
+            TW_VERIFY(verifyImages(*scan, mode, true, workers, nullptr, [&](std::int64_t done, std::int64_t all) {
+                last = done;
+                total = all;
+            }));
             QCOMPARE(last, std::int64_t(5));
             QCOMPARE(total, std::int64_t(5));
-            QCOMPARE(samplesOf(scan->manifest),
-                     (QStringList{QStringLiteral("a/1.ppm 0"), QStringLiteral("a/2.ppm 0"),
-                                  QStringLiteral("b/1.ppm 1")}));
+            QCOMPARE(samplesOf(scan->manifest), (QStringList{QStringLiteral("a/1.ppm 0"), QStringLiteral("a/2.ppm 0"),
+                                                             QStringLiteral("b/1.ppm 1")}));
             QCOMPARE(scan->report.unreadable.size(), std::size_t(2));
             QCOMPARE(scan->report.unreadable[0].path, std::string("a/0.jpg"));
             QCOMPARE(scan->report.unreadable[0].reason, std::string("the file is empty"));

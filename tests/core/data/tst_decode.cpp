@@ -43,8 +43,7 @@ std::array<double, 3> meanOf(const ImageBuffer &image)
     return sums;
 }
 
-QString differenceFrom(const ImageBuffer &image, const QJsonObject &expect, double tolMean,
-                       double tolProbe)
+QString differenceFrom(const ImageBuffer &image, const QJsonObject &expect, double tolMean, double tolProbe)
 {
     const QJsonArray size = expect[QStringLiteral("size")].toArray();
     if (image.width != size[0].toInt() || image.height != size[1].toInt())
@@ -102,8 +101,7 @@ void DecodeTest::sharedCases_data()
     QTest::addColumn<QJsonObject>("item");
     const auto text = readFile(*folder / "expected.json", errors::InvalidDataset);
     TW_VERIFY(text);
-    for (const QJsonValue &value :
-         QJsonDocument::fromJson(*text).object()[QStringLiteral("cases")].toArray())
+    for (const QJsonValue &value : QJsonDocument::fromJson(*text).object()[QStringLiteral("cases")].toArray())
         if (value[QStringLiteral("kind")].toString() == QLatin1String("decode"))
             QTest::newRow(qPrintable(value[QStringLiteral("id")].toString())) << value.toObject();
 }
@@ -122,20 +120,17 @@ void DecodeTest::sharedCases()
         QCOMPARE(image.error().name, QLatin1String(errors::InvalidImage));
         QVERIFY(image.error().sentence().contains(displayPath(file)));
         if (outcome == QLatin1String("accept") && isLaterFormat(detectFormat(bytes)))
-            QSKIP(qPrintable(imageFormatName(detectFormat(bytes)) +
-                             QStringLiteral(" is not read by this version")));
+            QSKIP(qPrintable(imageFormatName(detectFormat(bytes)) + QStringLiteral(" is not read by this version")));
         QVERIFY2(outcome != QLatin1String("accept"), qPrintable(image.error().sentence()));
         return;
     }
     QVERIFY2(outcome != QLatin1String("reject"), "decoded what must be refused");
-    const QJsonObject pixels = outcome == QLatin1String("accept")
-                                   ? expect
-                                   : expect[QStringLiteral("if_accepted")].toObject();
+    const QJsonObject pixels =
+        outcome == QLatin1String("accept") ? expect : expect[QStringLiteral("if_accepted")].toObject();
     if (pixels.isEmpty())
         return;
-    const QString difference =
-        differenceFrom(*image, pixels, expect[QStringLiteral("tol_mean")].toDouble(1),
-                       expect[QStringLiteral("tol_probe")].toDouble(6));
+    const QString difference = differenceFrom(*image, pixels, expect[QStringLiteral("tol_mean")].toDouble(1),
+                                              expect[QStringLiteral("tol_probe")].toDouble(6));
     QVERIFY2(difference.isEmpty(), qPrintable(difference));
 }
 
@@ -143,20 +138,15 @@ void DecodeTest::pnmForms_data()
 {
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QByteArray>("first"); // channel values in hex
-    QTest::newRow("plain bitmap") << QByteArray("P1\n# c\n3 1\n101")
-                                  << QByteArray("000000ffffff000000");
-    QTest::newRow("plain gray") << QByteArray("P2 3 1 100\n0 50 # half\n100")
-                                << QByteArray("000000808080ffffff");
+    QTest::newRow("plain bitmap") << QByteArray("P1\n# c\n3 1\n101") << QByteArray("000000ffffff000000");
+    QTest::newRow("plain gray") << QByteArray("P2 3 1 100\n0 50 # half\n100") << QByteArray("000000808080ffffff");
     QTest::newRow("plain rgb") << QByteArray("P3 1 1 5 0 1 5") << QByteArray("0033ff");
     QTest::newRow("bitmap") << QByteArray("P4 10 1\n\xaa\x40")
                             << QByteArray("000000ffffff").repeated(4) + "ffffff000000";
     QTest::newRow("gray") << QByteArray("P5 2 1 255\n\x01\xff", 13) << QByteArray("010101ffffff");
-    QTest::newRow("gray of maximum 3")
-        << QByteArray("P5 2 1 3\n\x01\x03", 11) << QByteArray("555555ffffff");
-    QTest::newRow("16 bit") << QByteArray("P5 2 1 65535\n\x80\x00\xff\xff", 17)
-                            << QByteArray("808080ffffff");
-    QTest::newRow("12 bit") << QByteArray("P6 1 1 4095\n\x0f\xff\x00\x00\x08\x00", 18)
-                            << QByteArray("ff0080");
+    QTest::newRow("gray of maximum 3") << QByteArray("P5 2 1 3\n\x01\x03", 11) << QByteArray("555555ffffff");
+    QTest::newRow("16 bit") << QByteArray("P5 2 1 65535\n\x80\x00\xff\xff", 17) << QByteArray("808080ffffff");
+    QTest::newRow("12 bit") << QByteArray("P6 1 1 4095\n\x0f\xff\x00\x00\x08\x00", 18) << QByteArray("ff0080");
 }
 
 void DecodeTest::pnmForms()
@@ -165,8 +155,7 @@ void DecodeTest::pnmForms()
     QFETCH(const QByteArray, first);
     const auto image = decodeText(bytes);
     TW_VERIFY(image);
-    const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()),
-                           qsizetype(image->pixels.size()));
+    const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()), qsizetype(image->pixels.size()));
     QCOMPARE(found.toHex(), first);
 }
 
@@ -181,10 +170,10 @@ static QByteArray bmp(int bits, int compression, const char *masks, const char *
         return out;
     };
     const qsizetype pixelsAt = 54 + maskBytes.size();
-    return "BM" + number(pixelsAt + rowBytes.size(), 4) + number(0, 4) + number(pixelsAt, 4) +
-           number(40, 4) + number(2, 4) + number(height, 4) + number(1, 2) + number(bits, 2) +
-           number(compression, 4) + number(rowBytes.size(), 4) + number(2835, 4) + number(2835, 4) +
-           number(bits <= 8 ? maskBytes.size() / 4 : 0, 4) + number(0, 4) + maskBytes + rowBytes;
+    return "BM" + number(pixelsAt + rowBytes.size(), 4) + number(0, 4) + number(pixelsAt, 4) + number(40, 4)
+           + number(2, 4) + number(height, 4) + number(1, 2) + number(bits, 2) + number(compression, 4)
+           + number(rowBytes.size(), 4) + number(2835, 4) + number(2835, 4)
+           + number(bits <= 8 ? maskBytes.size() / 4 : 0, 4) + number(0, 4) + maskBytes + rowBytes;
 }
 
 void DecodeTest::bmpForms_data()
@@ -193,15 +182,13 @@ void DecodeTest::bmpForms_data()
     QTest::addColumn<QByteArray>("pixels");
     QTest::newRow("24 bit") << bmp(24, 0, "", "0102030405060000") << QByteArray("030201060504");
     QTest::newRow("555") << bmp(16, 0, "", "007c1f00") << QByteArray("ff00000000ff");
-    QTest::newRow("565") << bmp(16, 3, "00f80000e00700001f000000", "e0070a84")
-                         << QByteArray("00ff00838152");
+    QTest::newRow("565") << bmp(16, 3, "00f80000e00700001f000000", "e0070a84") << QByteArray("00ff00838152");
     QTest::newRow("BGRX") << bmp(32, 0, "", "0102030080ff0000") << QByteArray("03020100ff80");
-    QTest::newRow("RGBX by masks")
-        << bmp(32, 3, "000000ff0000ff0000ff0000", "0001020300102030") << QByteArray("030201302010");
-    QTest::newRow("10 bits a level")
-        << bmp(32, 3, "0000f03f00fc0f00ff030000", "ffffff3f00000000") << QByteArray("ffffff000000");
-    QTest::newRow("palette") << bmp(8, 0, "0102030004050600", "01000000")
-                             << QByteArray("060504030201");
+    QTest::newRow("RGBX by masks") << bmp(32, 3, "000000ff0000ff0000ff0000", "0001020300102030")
+                                   << QByteArray("030201302010");
+    QTest::newRow("10 bits a level") << bmp(32, 3, "0000f03f00fc0f00ff030000", "ffffff3f00000000")
+                                     << QByteArray("ffffff000000");
+    QTest::newRow("palette") << bmp(8, 0, "0102030004050600", "01000000") << QByteArray("060504030201");
     QTest::newRow("rows from the top") << bmp(32, 0, "", "01000000010000000200000002000000", -2)
                                        << QByteArray("000001000001000002000002");
     QTest::newRow("rows from below") << bmp(32, 0, "", "01000000010000000200000002000000", 2)
@@ -214,8 +201,7 @@ void DecodeTest::bmpForms()
     QFETCH(const QByteArray, pixels);
     const auto image = decodeText(bytes);
     TW_VERIFY(image);
-    const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()),
-                           qsizetype(image->pixels.size()));
+    const QByteArray found(reinterpret_cast<const char *>(image->pixels.data()), qsizetype(image->pixels.size()));
     QCOMPARE(found.toHex(), pixels);
     QVERIFY(!decodeText(bytes.chopped(1)).ok());
 }
@@ -233,21 +219,16 @@ void DecodeTest::refuses_data()
                           << QStringLiteral("HEIC");
     QTest::newRow("pdf") << QByteArray("%PDF-1.4\n\x80\x80") << QStringLiteral("PDF");
     QTest::newRow("tiff") << QByteArray("II*\0\x08\0\0\0", 8) << QStringLiteral("TIFF picture");
-    QTest::newRow("webp") << QByteArray("RIFF\x10\0\0\0WEBPVP8 ", 16)
-                          << QStringLiteral("WebP picture");
+    QTest::newRow("webp") << QByteArray("RIFF\x10\0\0\0WEBPVP8 ", 16) << QStringLiteral("WebP picture");
     QTest::newRow("gif") << QByteArray("GIF89a\1\0\1\0") << QStringLiteral("GIF picture");
-    QTest::newRow("jpeg start only")
-        << QByteArray("\xff\xd8\xff\xe0") << QStringLiteral("cut short");
-    QTest::newRow("png start only")
-        << QByteArray("\x89PNG\r\n\x1a\n") << QStringLiteral("cut short");
+    QTest::newRow("jpeg start only") << QByteArray("\xff\xd8\xff\xe0") << QStringLiteral("cut short");
+    QTest::newRow("png start only") << QByteArray("\x89PNG\r\n\x1a\n") << QStringLiteral("cut short");
     QTest::newRow("pnm short") << QByteArray("P5 4 4 255\n123") << QStringLiteral("cut short");
     QTest::newRow("pnm of size 0") << QByteArray("P5 0 4 255\n123") << QStringLiteral("size of 0");
     QTest::newRow("pnm of maximum 0") << QByteArray("P5 1 1 0\n1") << QStringLiteral("maximum");
-    QTest::newRow("pnm with letters")
-        << QByteArray("P2 2 2 9 1 2 x 4") << QStringLiteral("else than numbers");
+    QTest::newRow("pnm with letters") << QByteArray("P2 2 2 9 1 2 x 4") << QStringLiteral("else than numbers");
     QTest::newRow("pnm bomb") << QByteArray("P5 13000 13000 255\n1") << QStringLiteral("cut short");
-    QTest::newRow("bmp start only")
-        << QByteArray("BM") + QByteArray(30, '\0') << QStringLiteral("size of 0");
+    QTest::newRow("bmp start only") << QByteArray("BM") + QByteArray(30, '\0') << QStringLiteral("size of 0");
 }
 
 void DecodeTest::refuses()
@@ -275,17 +256,15 @@ void DecodeTest::cutAnywhereIsAnError()
     const auto folder = casesFolder();
     if (!folder)
         QSKIP("not found: the shared cases");
-    for (const char *name :
-         {"decode/exif1.jpg", "decode/cmyk.jpg", "decode/gray16.png", "decode/palette.png",
-          "decode/bmp32.bmp", "decode/max100.pgm", "b/decode/max200.ppm"}) {
+    for (const char *name : {"decode/exif1.jpg", "decode/cmyk.jpg", "decode/gray16.png", "decode/palette.png",
+                             "decode/bmp32.bmp", "decode/max100.pgm", "b/decode/max200.ppm"}) {
         const std::vector<std::uint8_t> whole = fileBytes(*folder / name);
         QVERIFY2(!whole.empty(), name);
         for (std::size_t count = 0; count < whole.size(); count += 1 + whole.size() / 150) {
             const auto image = decodeImage(std::span(whole).first(count), name);
-            QVERIFY2(!image.ok(), qPrintable(QStringLiteral("%1 cut to %2 of %3")
-                                                 .arg(QLatin1String(name))
-                                                 .arg(count)
-                                                 .arg(whole.size())));
+            QVERIFY2(
+                !image.ok(),
+                qPrintable(QStringLiteral("%1 cut to %2 of %3").arg(QLatin1String(name)).arg(count).arg(whole.size())));
         }
     }
 }

@@ -79,8 +79,7 @@ private:
 void ImageManifestTest::roundTrip()
 {
     ImageManifest manifest = sample();
-    manifest.transforms =
-        TransformList{{TransformOp::Kind::Resize, 256}, {TransformOp::Kind::RandomHorizontalFlip}};
+    manifest.transforms = TransformList{{TransformOp::Kind::Resize, 256}, {TransformOp::Kind::RandomHorizontalFlip}};
     manifest.transformsForTraining = true;
     manifest.skipUnreadable = false;
     TW_VERIFY(manifest.write(root()));
@@ -109,10 +108,8 @@ void ImageManifestTest::linesAreTheContract()
 {
     TW_VERIFY(sample().write(root()));
     const QList<QByteArray> lines = linesOf(root() / "images.jsonl");
-    QCOMPARE(
-        lines[0],
-        QByteArray(
-            R"({"path":"a/1.png","category":0,"bytes":10,"mtime_ns":1700000000123456789,"key":null})"));
+    QCOMPARE(lines[0],
+             QByteArray(R"({"path":"a/1.png","category":0,"bytes":10,"mtime_ns":1700000000123456789,"key":null})"));
     for (int i = 0; i < 4; ++i)
         QVERIFY(QJsonDocument::fromJson(lines[i]).isObject());
     QVERIFY(QJsonDocument::fromJson(lines[2])
@@ -122,10 +119,8 @@ void ImageManifestTest::linesAreTheContract()
                 .value(QStringLiteral("raw"))
                 .toBool());
     QVERIFY(QJsonDocument::fromJson(lines[3]).object().value(QStringLiteral("category")).isNull());
-    const QJsonObject head =
-        QJsonDocument::fromJson(linesOf(root() / "image_directory.json")[0]).object();
-    for (const char *key :
-         {"format", "version", "root", "categories", "transforms", "count", "fingerprint"})
+    const QJsonObject head = QJsonDocument::fromJson(linesOf(root() / "image_directory.json")[0]).object();
+    for (const char *key : {"format", "version", "root", "categories", "transforms", "count", "fingerprint"})
         QVERIFY2(head.contains(QLatin1String(key)), key);
     QCOMPARE(head.value(QStringLiteral("count")).toInt(), 4);
 }
@@ -166,22 +161,19 @@ void ImageManifestTest::refusesBrokenFiles_data()
     QTest::addColumn<QByteArray>("line");
     QTest::addColumn<QString>("named");
     QTest::newRow("no json") << QByteArray("garbage") << QStringLiteral("Line 2");
-    QTest::newRow("unknown category")
-        << QByteArray(R"({"path":"a/2.png","category":3,"bytes":1,"mtime_ns":1,"key":null})")
-        << QStringLiteral("Line 2");
-    QTest::newRow("negative category")
-        << QByteArray(R"({"path":"a/2.png","category":-2,"bytes":1,"mtime_ns":1,"key":null})")
-        << QStringLiteral("Line 2");
-    QTest::newRow("index in a folder")
-        << QByteArray(
-               R"({"path":"a/2.png","index":3,"category":0,"bytes":1,"mtime_ns":1,"key":null})")
-        << QStringLiteral("Line 2");
-    QTest::newRow("no path") << QByteArray(R"({"category":0,"bytes":1,"mtime_ns":1})")
-                             << QStringLiteral("Line 2");
-    QTest::newRow("number too large")
-        << QByteArray(
-               R"({"path":"a","category":99999999999999999999,"bytes":1,"mtime_ns":1,"key":null})")
-        << QStringLiteral("Line 2");
+    QTest::newRow("unknown category") << QByteArray(
+        R"({"path":"a/2.png","category":3,"bytes":1,"mtime_ns":1,"key":null})")
+                                      << QStringLiteral("Line 2");
+    QTest::newRow("negative category") << QByteArray(
+        R"({"path":"a/2.png","category":-2,"bytes":1,"mtime_ns":1,"key":null})")
+                                       << QStringLiteral("Line 2");
+    QTest::newRow("index in a folder") << QByteArray(
+        R"({"path":"a/2.png","index":3,"category":0,"bytes":1,"mtime_ns":1,"key":null})")
+                                       << QStringLiteral("Line 2");
+    QTest::newRow("no path") << QByteArray(R"({"category":0,"bytes":1,"mtime_ns":1})") << QStringLiteral("Line 2");
+    QTest::newRow("number too large") << QByteArray(
+        R"({"path":"a","category":99999999999999999999,"bytes":1,"mtime_ns":1,"key":null})")
+                                      << QStringLiteral("Line 2");
     QTest::newRow("one line less") << QByteArray() << QStringLiteral("images.jsonl");
 }
 
@@ -210,8 +202,7 @@ void ImageManifestTest::fingerprintIgnoresOrder()
     ImageManifest changed;
     changed.categories = manifest.categories;
     for (std::size_t i = 0; i < manifest.size(); ++i)
-        changed.add(manifest.path(i), manifest.category(i), manifest.bytes(i),
-                    manifest.mtimeNs(i) + (i == 2 ? 1 : 0));
+        changed.add(manifest.path(i), manifest.category(i), manifest.bytes(i), manifest.mtimeNs(i) + (i == 2 ? 1 : 0));
     changed.computeFingerprint();
     QVERIFY(changed.fingerprint != manifest.fingerprint);
 }

@@ -33,10 +33,7 @@ private Q_SLOTS:
 private:
     fs::path root() const { return fs::path(m_folder->path().toStdString()) / "set"; }
     ImageManifest scanned(const fs::path &path) const;
-    static SizeCheck check(int workers = 2)
-    {
-        return {QStringLiteral("validation"), true, workers, nullptr, {}};
-    }
+    static SizeCheck check(int workers = 2) { return {QStringLiteral("validation"), true, workers, nullptr, {}}; }
     std::unique_ptr<QTemporaryDir> m_folder;
 };
 
@@ -166,8 +163,7 @@ void ImageSizesTest::idxPairs()
     TW_VERIFY(checkImageSizes(manifest, {{Kind::CenterCrop, 8}}, check()));
     const auto outcome = checkImageSizes(manifest, {{Kind::CenterCrop, 9}}, check());
     QVERIFY(!outcome.ok());
-    QVERIFY2(outcome.error().sentence().contains(QStringLiteral("8 × 9")),
-             qPrintable(outcome.error().sentence()));
+    QVERIFY2(outcome.error().sentence().contains(QStringLiteral("8 × 9")), qPrintable(outcome.error().sentence()));
 }
 
 void ImageSizesTest::stopsWhenCanceled()

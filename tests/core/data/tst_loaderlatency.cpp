@@ -40,8 +40,8 @@ QByteArray jpegOf(const ImageBuffer &image)
     jpeg_set_defaults(&info);
     jpeg_start_compress(&info, TRUE);
     while (info.next_scanline < info.image_height) {
-        JSAMPROW row = const_cast<JSAMPROW>(image.pixels.data()) +
-                       std::size_t(info.next_scanline) * std::size_t(image.width) * 3;
+        JSAMPROW row =
+            const_cast<JSAMPROW>(image.pixels.data()) + std::size_t(info.next_scanline) * std::size_t(image.width) * 3;
         jpeg_write_scanlines(&info, &row, 1);
     }
     jpeg_finish_compress(&info);
@@ -57,8 +57,7 @@ Result<double> cancelAfter(int milliseconds, int workers, const ManifestPtr &man
     LoaderOptions options;
     options.batchSize = 16;
     options.numWorkers = workers;
-    const TransformList crop{{TransformOp::Kind::Resize, 256},
-                             {TransformOp::Kind::CenterCrop, 224}};
+    const TransformList crop{{TransformOp::Kind::Resize, 256}, {TransformOp::Kind::CenterCrop, 224}};
     TW_ASSIGN(loader, BatchLoader::create(manifest, crop, options));
     StopToken stop;
     QElapsedTimer sinceCancel;
@@ -112,9 +111,8 @@ void LoaderLatencyTest::cancelEndsAllThreads()
     }
     std::sort(waits.begin(), waits.end());
     const double share = waits[qsizetype(double(waits.size() - 1) * .99)];
-    qInfo("%lld loaders over %.1f s: median %.1f ms, 99th percentile %.1f ms, worst %.1f ms",
-          qlonglong(waits.size()), double(run.elapsed()) / 1000, waits[waits.size() / 2], share,
-          waits.last());
+    qInfo("%lld loaders over %.1f s: median %.1f ms, 99th percentile %.1f ms, worst %.1f ms", qlonglong(waits.size()),
+          double(run.elapsed()) / 1000, waits[waits.size() / 2], share, waits.last());
     QVERIFY2(share <= 200, qPrintable(QString::number(share)));
 }
 

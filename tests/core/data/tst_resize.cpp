@@ -17,11 +17,10 @@ struct Shape
     int width, height, toWidth, toHeight;
 };
 const std::vector<Shape> Shapes{
-    {1, 1, 1, 1},       {1, 1, 7, 5},       {5, 1, 3, 4},         {1, 9, 2, 3},
-    {2, 2, 1, 1},       {28, 28, 32, 32},   {28, 28, 224, 224},   {97, 61, 20, 48},
-    {97, 61, 97, 20},   {97, 61, 20, 61},   {500, 375, 341, 256}, {375, 500, 256, 341},
-    {640, 480, 64, 48}, {33, 17, 100, 100}, {1000, 3, 10, 300},   {300, 200, 299, 199},
-    {16, 16, 15, 17},   {1024, 768, 1, 1},
+    {1, 1, 1, 1},         {1, 1, 7, 5},         {5, 1, 3, 4},       {1, 9, 2, 3},       {2, 2, 1, 1},
+    {28, 28, 32, 32},     {28, 28, 224, 224},   {97, 61, 20, 48},   {97, 61, 97, 20},   {97, 61, 20, 61},
+    {500, 375, 341, 256}, {375, 500, 256, 341}, {640, 480, 64, 48}, {33, 17, 100, 100}, {1000, 3, 10, 300},
+    {300, 200, 299, 199}, {16, 16, 15, 17},     {1024, 768, 1, 1},
 };
 
 // Goldens are BLAKE2b keys of the pixels that Pillow gives, made by
@@ -37,8 +36,7 @@ const std::vector<Golden> Goldens{
 
 QByteArray keyOf(const ImageBuffer &image)
 {
-    return blake2b(QByteArray(reinterpret_cast<const char *>(image.pixels.data()),
-                              qsizetype(image.pixels.size())));
+    return blake2b(QByteArray(reinterpret_cast<const char *>(image.pixels.data()), qsizetype(image.pixels.size())));
 }
 
 } // namespace
@@ -62,8 +60,7 @@ void ResizeTest::equalsPillowGoldens_data()
     QVERIFY(!Goldens.empty());
     for (int i = 0; i < int(Goldens.size()); ++i) {
         const Shape &shape = Goldens[std::size_t(i)].shape;
-        QTest::addRow("%dx%d to %dx%d", shape.width, shape.height, shape.toWidth, shape.toHeight)
-            << i;
+        QTest::addRow("%dx%d to %dx%d", shape.width, shape.height, shape.toWidth, shape.toHeight) << i;
     }
 }
 
@@ -86,14 +83,12 @@ void ResizeTest::equalsInstalledPillow()
     const fs::path root(folder.path().toStdString());
     std::vector<Shape> shapes = Shapes;
     for (unsigned i = 1; i <= 60; ++i)
-        shapes.push_back({int(i * 37 % 211 + 1), int(i * 53 % 173 + 1), int(i * 71 % 190 + 1),
-                          int(i * 29 % 150 + 1)});
+        shapes.push_back({int(i * 37 % 211 + 1), int(i * 53 % 173 + 1), int(i * 71 % 190 + 1), int(i * 29 % 150 + 1)});
     QByteArray jobs;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
         writeBytes(root / (std::to_string(i) + ".ppm"),
                    ppmOf(patternImage(shapes[i].width, shapes[i].height, unsigned(i))));
-        jobs += QByteArray::number(shapes[i].toWidth) + ' ' +
-                QByteArray::number(shapes[i].toHeight) + '\n';
+        jobs += QByteArray::number(shapes[i].toWidth) + ' ' + QByteArray::number(shapes[i].toHeight) + '\n';
     }
     const auto outcome = runProcess(python, {displayPath(script), folder.path()}, 60000, jobs);
     QCOMPARE(outcome.exitCode, 0);

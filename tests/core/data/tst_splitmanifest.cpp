@@ -67,10 +67,8 @@ void SplitManifestTest::quotas_data()
     QTest::newRow("largest remainder") << QList<int>{5, 5, 5} << 0.5 << QList<int>{3, 2, 2} << 0;
     QTest::newRow("one goes first") << QList<int>{1, 2, 10} << 0.8 << QList<int>{1, 1, 8} << 1;
     QTest::newRow("one of many small") << QList<int>{1, 2, 17} << 0.66 << QList<int>{1, 1, 11} << 1;
-    QTest::newRow("clamp wins over the total")
-        << QList<int>{2, 2, 2, 2} << 0.9 << QList<int>{1, 1, 1, 1} << 4;
-    QTest::newRow("empty class stays empty")
-        << QList<int>{10, 0, 10} << 0.5 << QList<int>{5, 0, 5} << 0;
+    QTest::newRow("clamp wins over the total") << QList<int>{2, 2, 2, 2} << 0.9 << QList<int>{1, 1, 1, 1} << 4;
+    QTest::newRow("empty class stays empty") << QList<int>{10, 0, 10} << 0.5 << QList<int>{5, 0, 5} << 0;
     QTest::newRow("tiny fraction") << QList<int>{4, 4} << 0.01 << QList<int>{1, 1} << 3;
 }
 
@@ -84,8 +82,7 @@ void SplitManifestTest::quotas()
     const auto split = splitManifest(manifest, fraction, 42, true);
     TW_VERIFY(split);
     QCOMPARE(countsOf(split->first), first);
-    QVERIFY2(split->warnings.size() == warnings,
-             qPrintable(split->warnings.join(QLatin1Char('\n'))));
+    QVERIFY2(split->warnings.size() == warnings, qPrintable(split->warnings.join(QLatin1Char('\n'))));
     std::set<std::string> all = pathsOf(split->first);
     const std::set<std::string> second = pathsOf(split->second);
     all.insert(second.begin(), second.end());
@@ -97,8 +94,7 @@ void SplitManifestTest::quotas()
 void SplitManifestTest::seedsAndOrder()
 {
     const ImageManifest manifest = withCounts({30, 40, 50});
-    const auto split = splitManifest(manifest, 0.7, 42, true),
-               again = splitManifest(manifest, 0.7, 42, true);
+    const auto split = splitManifest(manifest, 0.7, 42, true), again = splitManifest(manifest, 0.7, 42, true);
     const auto other = splitManifest(manifest, 0.7, 43, true);
     TW_VERIFY(split);
     QCOMPARE(again->first.fingerprint, split->first.fingerprint);
@@ -136,8 +132,7 @@ void SplitManifestTest::refuses_data()
     QTest::addColumn<double>("fraction");
     QTest::addColumn<bool>("stratified");
     QTest::addColumn<QString>("name");
-    const QString range = QLatin1String(errors::NotInRangeValue),
-                  dataset = QLatin1String(errors::InvalidDataset);
+    const QString range = QLatin1String(errors::NotInRangeValue), dataset = QLatin1String(errors::InvalidDataset);
     QTest::newRow("0") << QList<int>{5, 5} << 0.0 << true << range;
     QTest::newRow("1") << QList<int>{5, 5} << 1.0 << true << range;
     QTest::newRow("not a number") << QList<int>{5, 5} << qQNaN() << true << range;
@@ -153,8 +148,7 @@ void SplitManifestTest::refuses()
     QFETCH(const double, fraction);
     QFETCH(const bool, stratified);
     QFETCH(const QString, name);
-    const auto split =
-        splitManifest(withCounts({counts.begin(), counts.end()}), fraction, 1, stratified);
+    const auto split = splitManifest(withCounts({counts.begin(), counts.end()}), fraction, 1, stratified);
     QVERIFY(!split.ok());
     QCOMPARE(split.error().name, name);
 }

@@ -15,8 +15,7 @@ using Kind = TransformOp::Kind;
 
 namespace {
 
-Result<ImageBuffer> run(const ImageBuffer &image, const TransformList &list,
-                        std::uint32_t sample = 0)
+Result<ImageBuffer> run(const ImageBuffer &image, const TransformList &list, std::uint32_t sample = 0)
 {
     SampleRandom random(1, RandomPurpose::Augment, 1, sample);
     return applyTransforms(image, list, random, "set/picture.png");
@@ -81,8 +80,7 @@ void TransformsTest::resizeShorterEdge()
     const auto image = run(patternImage(from.width(), from.height(), 1), {{Kind::Resize, size}});
     TW_VERIFY(image);
     QCOMPARE(QSize(image->width, image->height), to);
-    QVERIFY(*image ==
-            resizeExact(patternImage(from.width(), from.height(), 1), to.width(), to.height()));
+    QVERIFY(*image == resizeExact(patternImage(from.width(), from.height(), 1), to.width(), to.height()));
 }
 
 void TransformsTest::centerCropRoundsHalfToEven()
@@ -173,15 +171,13 @@ void TransformsTest::randomResizedCropStaysInRange()
     QVERIFY(seen.size() > 290);
     op.scaleLow = 1;
     op.ratioLow = op.ratioHigh = 1; // never fits 40 × 30: the largest centred square
-    QVERIFY(*run(patternImage(40, 30, 1), {op}) ==
-            resizedCropExact(patternImage(40, 30, 1), 5, 0, 30, 30, 9, 9));
+    QVERIFY(*run(patternImage(40, 30, 1), {op}) == resizedCropExact(patternImage(40, 30, 1), 5, 0, 30, 30, 9, 9));
 }
 
 void TransformsTest::thinImages()
 {
     for (const QSize size : {QSize(1, 1), QSize(1, 300), QSize(300, 1), QSize(2, 1)}) {
-        const auto image =
-            run(patternImage(size.width(), size.height(), 1), {{Kind::RandomResizedCrop, 8}});
+        const auto image = run(patternImage(size.width(), size.height(), 1), {{Kind::RandomResizedCrop, 8}});
         TW_VERIFY(image);
         QCOMPARE(QSize(image->width, image->height), QSize(8, 8));
     }
@@ -189,10 +185,8 @@ void TransformsTest::thinImages()
 
 void TransformsTest::inferenceAndSizes()
 {
-    const TransformList list{{Kind::Resize, 256},
-                             {Kind::RandomCrop, 224},
-                             {Kind::CenterCrop, 200},
-                             {Kind::RandomHorizontalFlip}};
+    const TransformList list{
+        {Kind::Resize, 256}, {Kind::RandomCrop, 224}, {Kind::CenterCrop, 200}, {Kind::RandomHorizontalFlip}};
     QVERIFY(forInference(list) == (TransformList{{Kind::Resize, 256}, {Kind::CenterCrop, 200}}));
     QVERIFY(!fixedOutputSize({{Kind::Resize, 256}}));
     QVERIFY(fixedOutputSize(list) == std::pair(200, 200));
@@ -229,14 +223,10 @@ void TransformsTest::jsonRefused_data()
     QTest::newRow("unknown") << QByteArray(R"([{"op":"resize","size":1},{"op":"swirl"}])");
     QTest::newRow("no size") << QByteArray(R"([{"op":"grayscale"},{"op":"resize"}])");
     QTest::newRow("size 0") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":0}])");
-    QTest::newRow("size text") << QByteArray(
-        R"([{"op":"grayscale"},{"op":"center_crop","size":"8"}])");
-    QTest::newRow("size half") << QByteArray(
-        R"([{"op":"grayscale"},{"op":"center_crop","size":8.5}])");
-    QTest::newRow("size huge") << QByteArray(
-        R"([{"op":"grayscale"},{"op":"center_crop","size":1e9}])");
-    QTest::newRow("probability") << QByteArray(
-        R"([{"op":"grayscale"},{"op":"random_horizontal_flip","p":1.5}])");
+    QTest::newRow("size text") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":"8"}])");
+    QTest::newRow("size half") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":8.5}])");
+    QTest::newRow("size huge") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":1e9}])");
+    QTest::newRow("probability") << QByteArray(R"([{"op":"grayscale"},{"op":"random_horizontal_flip","p":1.5}])");
     QTest::newRow("scale") << QByteArray(
         R"([{"op":"grayscale"},{"op":"random_resized_crop","size":8,"scale":[0,1],"ratio":[1,1]}])");
     QTest::newRow("ratio order") << QByteArray(
@@ -250,8 +240,7 @@ void TransformsTest::jsonRefused()
     const auto list = transformsFromJson(parse(json.constData()));
     QVERIFY(!list.ok());
     QCOMPARE(list.error().name, QLatin1String(errors::InvalidTransformationDirectory));
-    QVERIFY2(list.error().sentence().contains(QStringLiteral("Operation 2")),
-             qPrintable(list.error().sentence()));
+    QVERIFY2(list.error().sentence().contains(QStringLiteral("Operation 2")), qPrintable(list.error().sentence()));
 }
 
 QTEST_GUILESS_MAIN(TransformsTest)

@@ -42,10 +42,10 @@ struct Studio
 /// What a job's events said, in order.
 struct Seen
 {
-    QStringList states;                    ///< of the job
+    QStringList states; ///< of the job
     QMap<QString, QStringList> nodeStates;
     QList<Error> errors;
-    QMap<QString, QJsonValue> results;     ///< "node.key"
+    QMap<QString, QJsonValue> results; ///< "node.key"
     qint64 points = 0;
     void add(const QList<JobEvent> &events, const QString &job);
 };

@@ -27,7 +27,10 @@ private:
     {
         return {"job", MetricEvent{{"train", series, step, double(step), 0, 0, double(step)}}};
     }
-    static JobEvent line(int number) { return {"job", LogEvent{"train", 0, LogLevel::Info, QString::number(number), true}}; }
+    static JobEvent line(int number)
+    {
+        return {"job", LogEvent{"train", 0, LogLevel::Info, QString::number(number), true}};
+    }
     static std::map<QString, QList<qint64>> stepsOf(const QList<JobEvent> &events);
 };
 

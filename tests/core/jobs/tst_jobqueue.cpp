@@ -112,10 +112,12 @@ JobRecord TestJobQueue::finish(const QString &job)
 /// Reads events until the node was seen in that state and made progress.
 bool TestJobQueue::waitFor(const QString &node, const char *state)
 {
-    return QTest::qWaitFor([&] {
-        m_seen.add(m_queue->takeEvents(), m_queue->runningJob());
-        return m_seen.nodeStates[node].contains(QString::fromLatin1(state));
-    }, 30000);
+    return QTest::qWaitFor(
+        [&] {
+            m_seen.add(m_queue->takeEvents(), m_queue->runningJob());
+            return m_seen.nodeStates[node].contains(QString::fromLatin1(state));
+        },
+        30000);
 }
 
 void TestJobQueue::completes()

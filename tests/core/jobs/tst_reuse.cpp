@@ -127,11 +127,16 @@ void TestReuse::whatChangesTheKey_data()
     QTest::addColumn<QString>("parameter");
     QTest::addColumn<QVariant>("value");
     QTest::addColumn<bool>("changes");
-    QTest::newRow("own value") << "step" << "count" << QVariant(7) << true;
-    QTest::newRow("value of an input") << "source" << "value" << QVariant(2) << true;
-    QTest::newRow("value that keeps the result") << "source" << "speed" << QVariant(9) << false;
-    QTest::newRow("default written out") << "source" << "value" << QVariant(1) << false;
-    QTest::newRow("fingerprint") << "source" << "print" << QVariant("abc") << true;
+    QTest::newRow("own value") << "step"
+                               << "count" << QVariant(7) << true;
+    QTest::newRow("value of an input") << "source"
+                                       << "value" << QVariant(2) << true;
+    QTest::newRow("value that keeps the result") << "source"
+                                                 << "speed" << QVariant(9) << false;
+    QTest::newRow("default written out") << "source"
+                                         << "value" << QVariant(1) << false;
+    QTest::newRow("fingerprint") << "source"
+                                 << "print" << QVariant("abc") << true;
 }
 
 void TestReuse::whatChangesTheKey()
@@ -141,7 +146,8 @@ void TestReuse::whatChangesTheKey()
     QFETCH(QVariant, value);
     QFETCH(bool, changes);
     Pipeline changed = pipeline();
-    changed.find(node)->parameters.set(parameter, value.typeId() == QMetaType::Int ? QVariant(value.toLongLong()) : value);
+    changed.find(node)->parameters.set(parameter,
+                                       value.typeId() == QMetaType::Int ? QVariant(value.toLongLong()) : value);
     const QByteArray before = keyOf(pipeline(), "step");
     const QByteArray after = keyOf(changed, "step");
     QCOMPARE(before.size(), qsizetype(64));

@@ -193,8 +193,8 @@ void TestWorkspace::seriesKeepWhatIsNotFinite()
 {
     const double infinity = std::numeric_limits<double>::infinity();
     TW_VERIFY(m_workspace->insertJob(sample("j1")));
-    TW_VERIFY(m_workspace->updateSeries("j1", {{"train", "a", 0, std::nan(""), infinity, 7, 3},
-                                               {"train", "b", 1, -infinity, 0.25, 8, 4}}));
+    TW_VERIFY(m_workspace->updateSeries(
+        "j1", {{"train", "a", 0, std::nan(""), infinity, 7, 3}, {"train", "b", 1, -infinity, 0.25, 8, 4}}));
     TW_VERIFY(m_workspace->updateSeries("j1", {{"train", "b", 1, 0.5, 0.125, 9, 9}}));
     const auto series = m_workspace->series("j1");
     TW_VERIFY(series);
@@ -282,7 +282,8 @@ void TestWorkspace::deletesJobs()
     QVERIFY(m_workspace->jobs()->isEmpty());
     QVERIFY(m_workspace->series("j1")->isEmpty());
     QVariant rows;
-    onStore({"SELECT (SELECT count(*) FROM nodes) + (SELECT count(*) FROM tags) + (SELECT count(*) FROM series)"}, &rows);
+    onStore({"SELECT (SELECT count(*) FROM nodes) + (SELECT count(*) FROM tags) + (SELECT count(*) FROM series)"},
+            &rows);
     QCOMPARE(rows.toInt(), 0);
 }
 

@@ -67,7 +67,8 @@ void TestMetricPoint::roundTrips()
 
 void TestMetricPoint::readsOtherForms()
 {
-    const auto point = MetricPoint::fromJsonLine(R"( { "value" : "NaN", "more":[1], "step": 7, "series":"s", "node":"n" } )");
+    const auto point =
+        MetricPoint::fromJsonLine(R"( { "value" : "NaN", "more":[1], "step": 7, "series":"s", "node":"n" } )");
     QVERIFY(point.ok());
     QCOMPARE(point->step, qint64(7));
     QVERIFY(std::isnan(point->value));
@@ -79,12 +80,14 @@ void TestMetricPoint::refusesOthers_data()
     QTest::addColumn<QByteArray>("line");
     QTest::newRow("empty") << QByteArray();
     QTest::newRow("cut") << QByteArray(R"({"node":"n","series":"s","step":1,"epoch":1,"seconds":1,"rank":0,"val)");
-    QTest::newRow("cut number") << QByteArray(R"({"node":"n","series":"s","step":1,"epoch":1,"seconds":1,"rank":0,"value":1)");
+    QTest::newRow("cut number") << QByteArray(
+        R"({"node":"n","series":"s","step":1,"epoch":1,"seconds":1,"rank":0,"value":1)");
     QTest::newRow("two") << QByteArray(R"({"node":"n","series":"s","step":1,"value":1}{"node":"n"})");
     QTest::newRow("no value") << QByteArray(R"({"node":"n","series":"s","step":1})");
     QTest::newRow("null value") << QByteArray(R"({"node":"n","series":"s","step":1,"value":null})");
     QTest::newRow("word value") << QByteArray(R"({"node":"n","series":"s","step":1,"value":"big"})");
-    QTest::newRow("bare nan") << QByteArray(R"({"node":"n","series":"s","step":1,"epoch":1,"seconds":1,"rank":0,"value":nan})");
+    QTest::newRow("bare nan") << QByteArray(
+        R"({"node":"n","series":"s","step":1,"epoch":1,"seconds":1,"rank":0,"value":nan})");
     QTest::newRow("half step") << QByteArray(R"({"node":"n","series":"s","step":1.5,"value":1})");
     QTest::newRow("negative rank") << QByteArray(R"({"node":"n","series":"s","step":1,"rank":-1,"value":1})");
     QTest::newRow("number as node") << QByteArray(R"({"node":1,"series":"s","step":1,"value":1})");

@@ -28,7 +28,10 @@ private Q_SLOTS:
 
 private:
     void write(const QByteArray &bytes, QIODevice::OpenMode mode = QIODevice::Append);
-    static MetricPoint point(qint64 step, double value) { return {"train", "train_loss", step, double(step), 0, 0, value}; }
+    static MetricPoint point(qint64 step, double value)
+    {
+        return {"train", "train_loss", step, double(step), 0, 0, value};
+    }
     QByteArray path() const { return QFile::encodeName(m_folder.filePath("metrics.jsonl")); }
     const SeriesKey m_key{"train", "train_loss", 0};
     QTemporaryDir m_folder;

@@ -43,7 +43,8 @@ ModelInfo ModelDirectoryTest::info()
     ModelInfo info;
     info.config = {QStringLiteral("resnet18"), {{QStringLiteral("num_classes"), 2}}};
     info.classes = {"cat", "dog"};
-    info.transforms = {{.kind = TransformOp::Kind::Resize, .size = 256}, {.kind = TransformOp::Kind::CenterCrop, .size = 224}};
+    info.transforms = {{.kind = TransformOp::Kind::Resize, .size = 256},
+                       {.kind = TransformOp::Kind::CenterCrop, .size = 224}};
     info.training = {{QStringLiteral("epochs"), 3}};
     info.provenance = {{QStringLiteral("program"), QStringLiteral("test")}};
     return info;
@@ -93,9 +94,10 @@ void ModelDirectoryTest::keysInTheirOrder()
     TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {}));
     const QByteArray json = bytes("model.json");
     qsizetype at = 0;
-    for (const char *key : {"format", "version", "architecture", "arguments", "num_classes", "classes", "input", "channels",
-                            "height", "width", "resize", "crop", "interpolation", "mean", "std", "transforms", "op", "size",
-                            "weights", "pth", "safetensors", "training", "provenance"}) {
+    for (const char *key :
+         {"format", "version", "architecture", "arguments", "num_classes",   "classes",  "input",     "channels",
+          "height", "width",   "resize",       "crop",      "interpolation", "mean",     "std",       "transforms",
+          "op",     "size",    "weights",      "pth",       "safetensors",   "training", "provenance"}) {
         const qsizetype found = json.indexOf(QByteArray("\"") + key + "\":", at);
         QVERIFY2(found > at, key);
         at = found;
@@ -226,9 +228,11 @@ void ModelDirectoryTest::untrainedModel()
 void ModelDirectoryTest::badUntrainedModel()
 {
     QCOMPARE(UntrainedModel::read(m_folder).error().name, QString::fromLatin1(errors::InvalidModelDirectory));
-    for (const char *json : {"{}", "[]", R"({"format":"trainwright-untrained-model","version":2,"architecture":"a","arguments":{},"weights":null})",
-                             R"({"format":"trainwright-untrained-model","version":1,"arguments":{},"weights":null})",
-                             R"({"format":"trainwright-untrained-model","version":1,"architecture":"a","arguments":{},"weights":{}})"}) {
+    for (const char *json :
+         {"{}", "[]",
+          R"({"format":"trainwright-untrained-model","version":2,"architecture":"a","arguments":{},"weights":null})",
+          R"({"format":"trainwright-untrained-model","version":1,"arguments":{},"weights":null})",
+          R"({"format":"trainwright-untrained-model","version":1,"architecture":"a","arguments":{},"weights":{}})"}) {
         TW_VERIFY(writeFileAtomically(m_folder / "untrained_model.json", json));
         QVERIFY2(!UntrainedModel::read(m_folder).ok(), json);
     }

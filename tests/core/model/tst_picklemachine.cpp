@@ -98,7 +98,10 @@ void PickleMachineTest::refused()
 void PickleMachineTest::nothingMadeOfSizesAlone()
 {
     PickleMachine machine;
-    QVERIFY(!machine.run(view(QByteArray("\x80\x02X\xff\xff\xff\x7f" "abc."))).ok());
+    QVERIFY(!machine
+                 .run(view(QByteArray("\x80\x02X\xff\xff\xff\x7f"
+                                      "abc.")))
+                 .ok());
     const auto root = machine.run(view(QByteArray("\x80\x02K\x05r\xfe\xff\xff\xff.")));
     TW_VERIFY(root);
     QCOMPARE(machine.value(*root).integer, 5);
@@ -107,7 +110,8 @@ void PickleMachineTest::nothingMadeOfSizesAlone()
 void PickleMachineTest::cyclesEnd()
 {
     PickleMachine machine;
-    const auto root = machine.run(view(QByteArray("\x80\x02]q\x01h\x01" "a.")));
+    const auto root = machine.run(view(QByteArray("\x80\x02]q\x01h\x01"
+                                                  "a.")));
     TW_VERIFY(root);
     QCOMPARE(machine.value(*root).items, std::vector<std::uint32_t>{*root});
 }

@@ -56,7 +56,8 @@ static QString compare(const StateDict &weights, const QJsonArray &expected, boo
     for (const QJsonValue &value : expected) {
         const QJsonObject want = value.toObject();
         const std::string name = want["name"].toString().toStdString();
-        const auto found = std::find_if(weights.begin(), weights.end(), [&](const TensorBlob &b) { return b.name == name; });
+        const auto found =
+            std::find_if(weights.begin(), weights.end(), [&](const TensorBlob &b) { return b.name == name; });
         if (found == weights.end())
             return QStringLiteral("lacks ") + want["name"].toString();
         QJsonArray shape;
@@ -108,7 +109,8 @@ void WeightsCasesTest::cases()
     QTemporaryDir work;
     QVERIFY(QDir::setCurrent(work.path()));
     const QString path = item["path"].toString();
-    const fs::path copy = fs::path(work.path().toStdString()) / ("case" + fs::path(path.toStdString()).extension().string());
+    const fs::path copy =
+        fs::path(work.path().toStdString()) / ("case" + fs::path(path.toStdString()).extension().string());
     fs::copy_file(m_folder / path.toStdString(), copy);
     const QJsonObject expect = item["expect"].toObject();
     const qint64 before = peakKib();

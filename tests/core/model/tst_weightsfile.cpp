@@ -143,7 +143,7 @@ void WeightsFileTest::everyCutIsRefused()
     TW_VERIFY(writer(path("whole"), sample()));
     const QByteArray whole = *readFile(path("whole"), errors::Library);
     // Every length near the end, where a zip says what it holds; prime steps elsewhere.
-    for (qsizetype length = 0; length < whole.size(); length += whole.size() - length > 200 ? 7 : 1) {
+    for (qsizetype length = 0; length<whole.size(); length += whole.size() - length> 200 ? 7 : 1) {
         put(path("cut"), whole.left(length));
         const auto weights = readWeights(path("cut"));
         QVERIFY2(!weights.ok(), qPrintable(QString::number(length)));
@@ -236,7 +236,8 @@ void WeightsFileTest::prefix()
 
 void WeightsFileTest::notFiniteIsReported()
 {
-    StateDict weights{tensor<float>("good", ElementType::F32, {1}, {1}), tensor<float>("bad", ElementType::F32, {2}, {1, NAN}),
+    StateDict weights{tensor<float>("good", ElementType::F32, {1}, {1}),
+                      tensor<float>("bad", ElementType::F32, {2}, {1, NAN}),
                       tensor<std::uint16_t>("worse", ElementType::BF16, {1}, {0x7F80})};
     TW_VERIFY(writePth(path("nan.pth"), weights));
     WeightsReport report;
@@ -250,13 +251,18 @@ void WeightsFileTest::safetensorsHeader_data()
 {
     QTest::addColumn<QByteArray>("json");
     QTest::addColumn<bool>("sound");
-    const auto row = [](const char *name, const char *json, bool sound) { QTest::newRow(name) << QByteArray(json) << sound; };
+    const auto row = [](const char *name, const char *json, bool sound) {
+        QTest::newRow(name) << QByteArray(json) << sound;
+    };
     row("one", R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", true);
     row("escapes", R"({"\u5c42\ud83d\ude00\n":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", true);
     row("spaces", R"({ "w" : { "dtype" : "F32" , "shape" : [ ] , "data_offsets" : [ 0 , 4 ] } }   )", true);
     row("metadata", R"({"__metadata__":{"a":"b"},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", true);
-    row("metadata of numbers", R"({"__metadata__":{"a":1},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", false);
-    row("twice", R"({"w":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})", false);
+    row("metadata of numbers", R"({"__metadata__":{"a":1},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+        false);
+    row("twice",
+        R"({"w":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+        false);
     row("fraction", R"({"w":{"dtype":"F32","shape":[1.0],"data_offsets":[0,4]}})", false);
     row("negative", R"({"w":{"dtype":"F32","shape":[-1],"data_offsets":[0,4]}})", false);
     row("three offsets", R"({"w":{"dtype":"F32","shape":[1],"data_offsets":[0,4,4]}})", false);

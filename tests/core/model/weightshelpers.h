@@ -27,8 +27,9 @@ inline double halfValue(std::uint16_t bits)
 {
     const int exponent = (bits >> 10) & 31;
     const double fraction = bits & 1023;
-    const double magnitude = exponent == 0 ? std::ldexp(fraction, -24)
-        : exponent == 31 ? (fraction > 0 ? NAN : INFINITY) : std::ldexp(1024 + fraction, exponent - 25);
+    const double magnitude = exponent == 0    ? std::ldexp(fraction, -24)
+                             : exponent == 31 ? (fraction > 0 ? NAN : INFINITY)
+                                              : std::ldexp(1024 + fraction, exponent - 25);
     return bits & 0x8000 ? -magnitude : magnitude;
 }
 
@@ -44,20 +45,29 @@ inline double element(const TensorBlob &blob, std::size_t i)
 {
     const std::byte *at = blob.data + i * elementBytes(blob.type);
     switch (blob.type) {
-    case ElementType::F32: return loadAs<float>(at);
-    case ElementType::F64: return loadAs<double>(at);
-    case ElementType::F16: return halfValue(loadAs<std::uint16_t>(at));
+    case ElementType::F32:
+        return loadAs<float>(at);
+    case ElementType::F64:
+        return loadAs<double>(at);
+    case ElementType::F16:
+        return halfValue(loadAs<std::uint16_t>(at));
     case ElementType::BF16: {
         const std::uint32_t bits = static_cast<std::uint32_t>(loadAs<std::uint16_t>(at)) << 16;
         float value;
         std::memcpy(&value, &bits, sizeof value);
         return value;
     }
-    case ElementType::I64: return static_cast<double>(loadAs<std::int64_t>(at));
-    case ElementType::I32: return loadAs<std::int32_t>(at);
-    case ElementType::I16: return loadAs<std::int16_t>(at);
-    case ElementType::I8: return loadAs<std::int8_t>(at);
-    case ElementType::U8: case ElementType::Bool: return loadAs<std::uint8_t>(at);
+    case ElementType::I64:
+        return static_cast<double>(loadAs<std::int64_t>(at));
+    case ElementType::I32:
+        return loadAs<std::int32_t>(at);
+    case ElementType::I16:
+        return loadAs<std::int16_t>(at);
+    case ElementType::I8:
+        return loadAs<std::int8_t>(at);
+    case ElementType::U8:
+    case ElementType::Bool:
+        return loadAs<std::uint8_t>(at);
     }
     return NAN;
 }

@@ -77,8 +77,8 @@ static void addDataComponents(ComponentRegistry &registry)
     apply.input("transformation", "Transformation", DataType::TransformationDirectory)
         .input("image_directory", "Images", DataType::ImageDirectory)
         .output("image_directory", "Images", DataType::ImageDirectory)
-        .parameter(ParameterSpec::choice("mode", "Mode", "", {{"for_training", "For training"},
-                                                              {"for_inference", "For inference"}}));
+        .parameter(ParameterSpec::choice("mode", "Mode", "",
+                                         {{"for_training", "For training"}, {"for_inference", "For inference"}}));
     registry.add(apply);
 }
 

@@ -45,7 +45,8 @@ private Q_SLOTS:
         const Pipeline &pipeline = loaded->pipeline;
         QCOMPARE(pipeline.name, QString::fromUtf8("Blumen \"groß\" 花"));
         QCOMPARE(pipeline.nodes.size(), 5);
-        QCOMPARE(pipeline.nodes[0].parameters.path("path"), pathFromBytes("/data/gr\xf6\xdf" "e"));
+        QCOMPARE(pipeline.nodes[0].parameters.path("path"), pathFromBytes("/data/gr\xf6\xdf"
+                                                                          "e"));
         QCOMPARE(pipeline.nodes[0].position, QPointF(-120.5, 40));
         QCOMPARE(pipeline.nodes[0].comment, QStringLiteral("first\nsecond line"));
         QVERIFY(pipeline.nodes[1].unknown.contains("color"));
@@ -189,15 +190,18 @@ private Q_SLOTS:
         row("position far away", fileWith(R"("id":"a","component":"fake-model","position":[1e300,0])"), {"position"});
         row("comment", fileWith(R"("id":"a","component":"fake-model","comment":[])"), {"comment", "[]"});
         row("parameters", fileWith(R"("id":"a","component":"fake-model","parameters":[])"), {"parameters", "[]"});
-        row("kind of a value", trainWith(R"("epochs":"many")"), {"nodes[0].parameters.epochs", "'t'", "many", "integer > 0"});
+        row("kind of a value", trainWith(R"("epochs":"many")"),
+            {"nodes[0].parameters.epochs", "'t'", "many", "integer > 0"});
         row("fraction for an integer", trainWith(R"("epochs":1.5)"), {"epochs", "1.5"});
         row("choice", fileWith(R"("id":"a","component":"fake-apply","parameters":{"mode":"up"})"),
             {"mode", "\"up\"", "for_training, for_inference"});
-        row("connection", fileWith(R"("id":"a","component":"fake-model")", R"(,"connections":[3])"), {"connections[0]", "3"});
+        row("connection", fileWith(R"("id":"a","component":"fake-model")", R"(,"connections":[3])"),
+            {"connections[0]", "3"});
         row("connection end", fileWith(R"("id":"a","component":"fake-model")", R"(,"connections":[{"from":"a"}])"),
             {"connections[0].from", "\"a\""});
         row("connection with two dots",
-            fileWith(R"("id":"a","component":"fake-model")", R"(,"connections":[{"from":"a.b.c","to":"a.b"}])"), {"a.b.c"});
+            fileWith(R"("id":"a","component":"fake-model")", R"(,"connections":[{"from":"a.b.c","to":"a.b"}])"),
+            {"a.b.c"});
         row("parameter twice",
             fileWith(R"("id":"a","component":"fake-model")", R"(,"parameters":[{"id":"p"},{"id":"p"}])"),
             {"parameters[1].id", "\"p\""});
@@ -231,12 +235,18 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("node");
-        QTest::newRow("whole") << "a.b" << "a";
-        QTest::newRow("no dot") << "ab" << "";
-        QTest::newRow("nothing before") << ".b" << "";
-        QTest::newRow("nothing behind") << "a." << "";
-        QTest::newRow("two dots") << "a.b.c" << "";
-        QTest::newRow("empty") << "" << "";
+        QTest::newRow("whole") << "a.b"
+                               << "a";
+        QTest::newRow("no dot") << "ab"
+                                << "";
+        QTest::newRow("nothing before") << ".b"
+                                        << "";
+        QTest::newRow("nothing behind") << "a."
+                                        << "";
+        QTest::newRow("two dots") << "a.b.c"
+                                  << "";
+        QTest::newRow("empty") << ""
+                               << "";
     }
     void addresses()
     {

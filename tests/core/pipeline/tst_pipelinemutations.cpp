@@ -21,18 +21,30 @@ class TestPipelineMutations : public QObject
 
     static QByteArray mutated(const QByteArray &bytes, std::mt19937 &random)
     {
-        static const QByteArrayList pieces{"null", "-1", "1e308", "1e999", "\"\"", "{}", "[]", "true", "\"a.b\"",
-                                           "99999999999999999999", "[[[[[[]]]]]]", "\"\\ud800\"", "\xff", "{\"raw\":true}"};
+        static const QByteArrayList pieces{
+            "null",         "-1",          "1e308", "1e999",         "\"\"",
+            "{}",           "[]",          "true",  "\"a.b\"",       "99999999999999999999",
+            "[[[[[[]]]]]]", "\"\\ud800\"", "\xff",  "{\"raw\":true}"};
         QByteArray changed = bytes;
         for (quint32 edits = 1 + random() % 3; edits > 0 && !changed.isEmpty(); --edits) {
             const qsizetype at = qsizetype(random() % quint32(changed.size()));
             const qsizetype length = qsizetype(random() % 12);
             switch (random() % 5) {
-            case 0: changed.remove(at, length); break;
-            case 1: changed.insert(at, pieces[random() % quint32(pieces.size())]); break;
-            case 2: changed[at] = char(random() % 256); break;
-            case 3: changed.insert(at, changed.mid(qsizetype(random() % quint32(changed.size())), length)); break;
-            default: replaceValue(changed, at, pieces[random() % quint32(pieces.size())]); break;
+            case 0:
+                changed.remove(at, length);
+                break;
+            case 1:
+                changed.insert(at, pieces[random() % quint32(pieces.size())]);
+                break;
+            case 2:
+                changed[at] = char(random() % 256);
+                break;
+            case 3:
+                changed.insert(at, changed.mid(qsizetype(random() % quint32(changed.size())), length));
+                break;
+            default:
+                replaceValue(changed, at, pieces[random() % quint32(pieces.size())]);
+                break;
             }
         }
         return changed;

@@ -15,9 +15,8 @@ Pipeline pipelineWithParameters()
     Pipeline pipeline = wholePipeline();
     pipeline.nodes.append(node("train2", "fake-train"));
     pipeline.nodes.append(node("mystery1", "from-tomorrow"));
-    pipeline.parameters = {
-        {"rate", "Rate", {{"train1", "learning_rate"}, {"train2", "learning_rate"}}},
-        {"mixed", "Mixed", {{"train1", "epochs"}, {"train2", "learning_rate"}}}};
+    pipeline.parameters = {{"rate", "Rate", {{"train1", "learning_rate"}, {"train2", "learning_rate"}}},
+                           {"mixed", "Mixed", {{"train1", "epochs"}, {"train2", "learning_rate"}}}};
     return pipeline;
 }
 } // namespace
@@ -32,14 +31,22 @@ private Q_SLOTS:
         QTest::addColumn<QString>("node");
         QTest::addColumn<QString>("parameter");
         QTest::addColumn<QVariant>("value");
-        QTest::newRow("int") << QByteArray("train1.epochs=30") << "train1" << "epochs" << QVariant(30LL);
-        QTest::newRow("automatic") << QByteArray("train1.random_seed=") << "train1" << "random_seed" << QVariant();
-        QTest::newRow("label") << QByteArray("apply1.mode=For inference") << "apply1" << "mode" << QVariant("for_inference");
-        QTest::newRow("list") << QByteArray("train1.sizes=64,32") << "train1" << "sizes" << QVariant(QVariantList{64LL, 32LL});
-        QTest::newRow("equals sign in value") << QByteArray("source1.label_column=a=b") << "source1" << "label_column"
-                                              << QVariant("a=b");
-        QTest::newRow("path bytes") << QByteArray("source1.path=/gr\xf6\xdf" "e") << "source1" << "path"
-                                    << QVariant(QByteArray("/gr\xf6\xdf" "e"));
+        QTest::newRow("int") << QByteArray("train1.epochs=30") << "train1"
+                             << "epochs" << QVariant(30LL);
+        QTest::newRow("automatic") << QByteArray("train1.random_seed=") << "train1"
+                                   << "random_seed" << QVariant();
+        QTest::newRow("label") << QByteArray("apply1.mode=For inference") << "apply1"
+                               << "mode" << QVariant("for_inference");
+        QTest::newRow("list") << QByteArray("train1.sizes=64,32") << "train1"
+                              << "sizes" << QVariant(QVariantList{64LL, 32LL});
+        QTest::newRow("equals sign in value") << QByteArray("source1.label_column=a=b") << "source1"
+                                              << "label_column" << QVariant("a=b");
+        QTest::newRow("path bytes") << QByteArray("source1.path=/gr\xf6\xdf"
+                                                  "e")
+                                    << "source1"
+                                    << "path"
+                                    << QVariant(QByteArray("/gr\xf6\xdf"
+                                                           "e"));
     }
     void oneParameter()
     {
@@ -84,16 +91,26 @@ private Q_SLOTS:
         QTest::addColumn<QString>("part");
         QTest::addColumn<QString>("hint");
         const QString invalid = errors::InvalidPipeline;
-        QTest::newRow("no equals sign") << "train1.epochs" << invalid << "train1.epochs" << "NODE.PARAMETER=VALUE";
-        QTest::newRow("nothing before") << "=3" << invalid << "=3" << "NODE.PARAMETER=VALUE";
-        QTest::newRow("node") << "trian1.epochs=3" << invalid << "'trian1'" << "'train1'";
-        QTest::newRow("parameter") << "train1.epoch=3" << invalid << "'epoch'" << "'epochs'";
-        QTest::newRow("pipeline parameter") << "rat=3" << invalid << "'rat'" << "'rate'";
-        QTest::newRow("unknown component") << "mystery1.x=3" << invalid << "from-tomorrow" << "";
-        QTest::newRow("range") << "train1.epochs=0" << QString(errors::GreaterThan) << "'epochs' is 0" << "> 0";
-        QTest::newRow("kind") << "train1.learning_rate=0,5" << invalid << "'0,5'" << "decimal point";
-        QTest::newRow("empty path") << "source1.path=" << QString(errors::NullOrEmpty) << "'path'" << "value";
-        QTest::newRow("one target refuses") << "mixed=0.5" << invalid << "'epochs'" << "";
+        QTest::newRow("no equals sign") << "train1.epochs" << invalid << "train1.epochs"
+                                        << "NODE.PARAMETER=VALUE";
+        QTest::newRow("nothing before") << "=3" << invalid << "=3"
+                                        << "NODE.PARAMETER=VALUE";
+        QTest::newRow("node") << "trian1.epochs=3" << invalid << "'trian1'"
+                              << "'train1'";
+        QTest::newRow("parameter") << "train1.epoch=3" << invalid << "'epoch'"
+                                   << "'epochs'";
+        QTest::newRow("pipeline parameter") << "rat=3" << invalid << "'rat'"
+                                            << "'rate'";
+        QTest::newRow("unknown component") << "mystery1.x=3" << invalid << "from-tomorrow"
+                                           << "";
+        QTest::newRow("range") << "train1.epochs=0" << QString(errors::GreaterThan) << "'epochs' is 0"
+                               << "> 0";
+        QTest::newRow("kind") << "train1.learning_rate=0,5" << invalid << "'0,5'"
+                              << "decimal point";
+        QTest::newRow("empty path") << "source1.path=" << QString(errors::NullOrEmpty) << "'path'"
+                                    << "value";
+        QTest::newRow("one target refuses") << "mixed=0.5" << invalid << "'epochs'"
+                                            << "";
     }
     void refused()
     {

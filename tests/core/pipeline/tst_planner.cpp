@@ -48,7 +48,8 @@ ComponentRegistry countingComponents()
             type.preflight = [](const PreflightRequest &request) {
                 PreflightReply reply;
                 if (const auto images = request.inputs["image_directory"].images)
-                    reply.outputs["image_directory1"].images = qint64(double(*images) * request.values.real("fraction"));
+                    reply.outputs["image_directory1"].images =
+                        qint64(double(*images) * request.values.real("fraction"));
                 reply.summary = reply.outputs.isEmpty() ? "unknown" : "known";
                 return reply;
             };

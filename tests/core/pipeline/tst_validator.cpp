@@ -26,10 +26,7 @@ class TestValidator : public QObject
     }
 
 private Q_SLOTS:
-    void wholePipelineHasNoFaults()
-    {
-        QCOMPARE(listed(validate(wholePipeline(), fakeComponents())), QString());
-    }
+    void wholePipelineHasNoFaults() { QCOMPARE(listed(validate(wholePipeline(), fakeComponents())), QString()); }
 
     void oneFault_data()
     {
@@ -51,7 +48,8 @@ private Q_SLOTS:
             [](Pipeline &p) { p.find("train1")->parameters.set("epochs", 0LL); });
         row("kind", errors::InvalidPipeline, "train1", "'epochs' is 'x'",
             [](Pipeline &p) { p.find("train1")->parameters.set("epochs", "x"); });
-        row("required", errors::NullOrEmpty, "source1", "'path'", [](Pipeline &p) { p.find("source1")->parameters = {}; });
+        row("required", errors::NullOrEmpty, "source1", "'path'",
+            [](Pipeline &p) { p.find("source1")->parameters = {}; });
         row("unknown parameter", errors::InvalidPipeline, "train1", "'epoch'",
             [](Pipeline &p) { p.find("train1")->parameters.set("epoch", 1LL); });
         row("component's own check", errors::LessThanOrEqualTo, "train1", "must be ≤ 5",
@@ -63,17 +61,22 @@ private Q_SLOTS:
         row("port types", errors::InvalidPipeline, "apply1",
             "Output 'image_directory' of 'convert1' gives ImageDirectory; input 'transformation' of 'apply1' takes "
             "TransformationDirectory.",
-            [](Pipeline &p) { p.connections[3].from = {"convert1", "image_directory"}; });
-        row("any is not a wildcard", errors::InvalidPipeline, "split1", "gives AnyDirectory",
-            [](Pipeline &p) { p.connections[1].from = {"source1", "dataset"}; });
+            [](Pipeline &p) {
+                p.connections[3].from = {"convert1", "image_directory"};
+            });
+        row("any is not a wildcard", errors::InvalidPipeline, "split1", "gives AnyDirectory", [](Pipeline &p) {
+            p.connections[1].from = {"source1", "dataset"};
+        });
         row("unknown output", errors::InvalidPipeline, "split1", "output 'third'",
             [](Pipeline &p) { p.connections[8].from.port = "third"; });
-        row("input used as output", errors::InvalidPipeline, "train1", "output 'training_dataset'",
-            [](Pipeline &p) { p.connections.append(wire("train1.training_dataset", "evaluate1.scored_dataset_to_compare")); });
+        row("input used as output", errors::InvalidPipeline, "train1", "output 'training_dataset'", [](Pipeline &p) {
+            p.connections.append(wire("train1.training_dataset", "evaluate1.scored_dataset_to_compare"));
+        });
         row("unknown input", errors::InvalidPipeline, "evaluate1", "input 'third'",
             [](Pipeline &p) { p.connections.append(wire("score1.scored_dataset", "evaluate1.third")); });
-        row("source does not exist", errors::InvalidPipeline, "evaluate1", "'score9'",
-            [](Pipeline &p) { p.connections.append(wire("score9.scored_dataset", "evaluate1.scored_dataset_to_compare")); });
+        row("source does not exist", errors::InvalidPipeline, "evaluate1", "'score9'", [](Pipeline &p) {
+            p.connections.append(wire("score9.scored_dataset", "evaluate1.scored_dataset_to_compare"));
+        });
         row("target does not exist", errors::InvalidPipeline, "score1", "'evaluate9'",
             [](Pipeline &p) { p.connections.append(wire("score1.scored_dataset", "evaluate9.scored_dataset")); });
         row("cycle of two", errors::InvalidPipeline, "apply1", "apply1 → apply2 → apply1", [](Pipeline &p) {
@@ -82,18 +85,24 @@ private Q_SLOTS:
             p.connections.append(wire("apply1.image_directory", "apply2.image_directory"));
             p.connections[2].from = {"apply2", "image_directory"};
         });
-        row("cycle of one", errors::InvalidPipeline, "apply1", "apply1 → apply1",
-            [](Pipeline &p) { p.connections[2].from = {"apply1", "image_directory"}; });
-        row("parameter id form", errors::InvalidPipeline, "", "'A'",
-            [](Pipeline &p) { p.parameters = {{"A", "", {{"train1", "epochs"}}}}; });
-        row("parameter twice", errors::DuplicateName, "", "'a'",
-            [](Pipeline &p) { p.parameters = {{"a", "", {{"train1", "epochs"}}}, {"a", "", {{"train1", "epochs"}}}}; });
-        row("parameter without target", errors::InvalidPipeline, "", "sets nothing",
-            [](Pipeline &p) { p.parameters = {{"a", "", {}}}; });
-        row("parameter of an absent node", errors::InvalidPipeline, "", "'train9.epochs'",
-            [](Pipeline &p) { p.parameters = {{"a", "", {{"train9", "epochs"}}}}; });
-        row("absent parameter", errors::InvalidPipeline, "train1", "'train1.epoch'",
-            [](Pipeline &p) { p.parameters = {{"a", "", {{"train1", "epoch"}}}}; });
+        row("cycle of one", errors::InvalidPipeline, "apply1", "apply1 → apply1", [](Pipeline &p) {
+            p.connections[2].from = {"apply1", "image_directory"};
+        });
+        row("parameter id form", errors::InvalidPipeline, "", "'A'", [](Pipeline &p) {
+            p.parameters = {{"A", "", {{"train1", "epochs"}}}};
+        });
+        row("parameter twice", errors::DuplicateName, "", "'a'", [](Pipeline &p) {
+            p.parameters = {{"a", "", {{"train1", "epochs"}}}, {"a", "", {{"train1", "epochs"}}}};
+        });
+        row("parameter without target", errors::InvalidPipeline, "", "sets nothing", [](Pipeline &p) {
+            p.parameters = {{"a", "", {}}};
+        });
+        row("parameter of an absent node", errors::InvalidPipeline, "", "'train9.epochs'", [](Pipeline &p) {
+            p.parameters = {{"a", "", {{"train9", "epochs"}}}};
+        });
+        row("absent parameter", errors::InvalidPipeline, "train1", "'train1.epoch'", [](Pipeline &p) {
+            p.parameters = {{"a", "", {{"train1", "epoch"}}}};
+        });
     }
     void oneFault()
     {
@@ -145,17 +154,39 @@ private Q_SLOTS:
         QTest::addColumn<QString>("from");
         QTest::addColumn<QString>("to");
         QTest::addColumn<QString>("part");
-        QTest::newRow("free input") << "score1.scored_dataset" << "evaluate1.scored_dataset_to_compare" << "";
-        QTest::newRow("wired input is replaced") << "apply1.image_directory" << "score1.dataset" << "";
-        QTest::newRow("replaced wire opens the cycle") << "convert1.image_directory" << "apply1.image_directory" << "";
-        QTest::newRow("type") << "model1.untrained_model" << "score1.dataset" << "takes ImageDirectory";
-        QTest::newRow("cycle") << "apply1.image_directory" << "split1.image_directory" << "split1 → apply1 → split1";
-        QTest::newRow("itself") << "apply1.image_directory" << "apply1.image_directory" << "apply1 → apply1";
-        QTest::newRow("no output") << "model1.x" << "score1.dataset" << "output 'x'";
-        QTest::newRow("no input") << "apply1.image_directory" << "score1.x" << "input 'x'";
-        QTest::newRow("no source") << "absent.x" << "score1.dataset" << "'absent'";
-        QTest::newRow("no target") << "apply1.image_directory" << "absent.x" << "'absent'";
-        QTest::newRow("unknown component") << "apply1.image_directory" << "mystery1.x" << "from-tomorrow";
+        QTest::newRow("free input") << "score1.scored_dataset"
+                                    << "evaluate1.scored_dataset_to_compare"
+                                    << "";
+        QTest::newRow("wired input is replaced") << "apply1.image_directory"
+                                                 << "score1.dataset"
+                                                 << "";
+        QTest::newRow("replaced wire opens the cycle") << "convert1.image_directory"
+                                                       << "apply1.image_directory"
+                                                       << "";
+        QTest::newRow("type") << "model1.untrained_model"
+                              << "score1.dataset"
+                              << "takes ImageDirectory";
+        QTest::newRow("cycle") << "apply1.image_directory"
+                               << "split1.image_directory"
+                               << "split1 → apply1 → split1";
+        QTest::newRow("itself") << "apply1.image_directory"
+                                << "apply1.image_directory"
+                                << "apply1 → apply1";
+        QTest::newRow("no output") << "model1.x"
+                                   << "score1.dataset"
+                                   << "output 'x'";
+        QTest::newRow("no input") << "apply1.image_directory"
+                                  << "score1.x"
+                                  << "input 'x'";
+        QTest::newRow("no source") << "absent.x"
+                                   << "score1.dataset"
+                                   << "'absent'";
+        QTest::newRow("no target") << "apply1.image_directory"
+                                   << "absent.x"
+                                   << "'absent'";
+        QTest::newRow("unknown component") << "apply1.image_directory"
+                                           << "mystery1.x"
+                                           << "from-tomorrow";
     }
     void connectionFaults()
     {
@@ -164,7 +195,8 @@ private Q_SLOTS:
         QFETCH(QString, part);
         Pipeline pipeline = wholePipeline();
         pipeline.nodes.append(node("mystery1", "from-tomorrow"));
-        const auto fault = connectionFault(pipeline, PortAddress::fromText(from), PortAddress::fromText(to), fakeComponents());
+        const auto fault =
+            connectionFault(pipeline, PortAddress::fromText(from), PortAddress::fromText(to), fakeComponents());
         QCOMPARE(fault.has_value(), !part.isEmpty());
         if (fault)
             QVERIFY2(fault->sentence().contains(part), qPrintable(fault->sentence()));
@@ -176,8 +208,8 @@ private Q_SLOTS:
         for (int i = 0; i < 20000; ++i) {
             pipeline.nodes.append(node(qPrintable(QStringLiteral("n%1").arg(i)), "from-tomorrow"));
             if (i > 0)
-                pipeline.connections.append(wire(qPrintable(QStringLiteral("n%1.x").arg(i - 1)),
-                                                 qPrintable(QStringLiteral("n%1.x").arg(i))));
+                pipeline.connections.append(
+                    wire(qPrintable(QStringLiteral("n%1.x").arg(i - 1)), qPrintable(QStringLiteral("n%1.x").arg(i))));
         }
         QCOMPARE(validate(pipeline, fakeComponents()).size(), 20000); // no cycle, each component unknown
         pipeline.connections.append(wire("n19999.x", "n0.x"));

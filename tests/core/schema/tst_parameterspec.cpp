@@ -159,14 +159,20 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("id");
         QTest::addColumn<QString>("text");
-        QTest::newRow("above") << "epochs" << "integer > 0";
+        QTest::newRow("above") << "epochs"
+                               << "integer > 0";
         QTest::newRow("at least") << "padding" << QString::fromUtf8("integer ≥ 0");
-        QTest::newRow("open") << "fraction" << "number in (0, 1)";
-        QTest::newRow("half open") << "momentum" << "number in [0, 1)";
+        QTest::newRow("open") << "fraction"
+                              << "number in (0, 1)";
+        QTest::newRow("half open") << "momentum"
+                                   << "number in [0, 1)";
         QTest::newRow("at most") << "hue" << QString::fromUtf8("number ≤ 0.5");
-        QTest::newRow("automatic") << "seed" << "integer, or empty (drawn)";
-        QTest::newRow("bool") << "flip" << "true or false";
-        QTest::newRow("range") << "scale" << "two numbers low,high in (0, 1]";
+        QTest::newRow("automatic") << "seed"
+                                   << "integer, or empty (drawn)";
+        QTest::newRow("bool") << "flip"
+                              << "true or false";
+        QTest::newRow("range") << "scale"
+                               << "two numbers low,high in (0, 1]";
     }
     void rangeTexts()
     {
@@ -179,19 +185,31 @@ private Q_SLOTS:
         QTest::addColumn<QString>("id");
         QTest::addColumn<QString>("text");
         QTest::addColumn<QVariant>("expected");
-        QTest::newRow("int") << "epochs" << "12" << QVariant(12LL);
-        QTest::newRow("int with spaces") << "epochs" << " 12 " << QVariant(12LL);
-        QTest::newRow("int as 1e3") << "epochs" << "1e3" << QVariant(1000LL);
-        QTest::newRow("int automatic") << "seed" << "" << QVariant();
-        QTest::newRow("float") << "rate" << "1e-3" << QVariant(0.001);
-        QTest::newRow("bool") << "flip" << "False" << QVariant(false);
-        QTest::newRow("list") << "sizes" << "64, 32" << QVariant(QVariantList{64LL, 32LL});
-        QTest::newRow("range comma") << "scale" << "0.08,1" << QVariant(QVariantList{0.08, 1.0});
+        QTest::newRow("int") << "epochs"
+                             << "12" << QVariant(12LL);
+        QTest::newRow("int with spaces") << "epochs"
+                                         << " 12 " << QVariant(12LL);
+        QTest::newRow("int as 1e3") << "epochs"
+                                    << "1e3" << QVariant(1000LL);
+        QTest::newRow("int automatic") << "seed"
+                                       << "" << QVariant();
+        QTest::newRow("float") << "rate"
+                               << "1e-3" << QVariant(0.001);
+        QTest::newRow("bool") << "flip"
+                              << "False" << QVariant(false);
+        QTest::newRow("list") << "sizes"
+                              << "64, 32" << QVariant(QVariantList{64LL, 32LL});
+        QTest::newRow("range comma") << "scale"
+                                     << "0.08,1" << QVariant(QVariantList{0.08, 1.0});
         QTest::newRow("range dash") << "scale" << QString::fromUtf8("0.08–1") << QVariant(QVariantList{0.08, 1.0});
-        QTest::newRow("range hyphen") << "scale" << "0.08-1" << QVariant(QVariantList{0.08, 1.0});
-        QTest::newRow("range exponent") << "scale" << "1e-2-1e-1" << QVariant(QVariantList{0.01, 0.1});
-        QTest::newRow("choice label") << "mode" << "For training" << QVariant("for_training");
-        QTest::newRow("text keeps spaces") << "column" << " a " << QVariant(" a ");
+        QTest::newRow("range hyphen") << "scale"
+                                      << "0.08-1" << QVariant(QVariantList{0.08, 1.0});
+        QTest::newRow("range exponent") << "scale"
+                                        << "1e-2-1e-1" << QVariant(QVariantList{0.01, 0.1});
+        QTest::newRow("choice label") << "mode"
+                                      << "For training" << QVariant("for_training");
+        QTest::newRow("text keeps spaces") << "column"
+                                           << " a " << QVariant(" a ");
         QTest::newRow("path") << "path" << QString::fromUtf8("/größe") << QVariant(QByteArray("/größe"));
     }
     void text()
@@ -214,19 +232,45 @@ private Q_SLOTS:
         QTest::addColumn<QString>("id");
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("hint");
-        QTest::newRow("decimal comma") << "rate" << "0,5" << "decimal point";
-        QTest::newRow("separators") << "rate" << "1,000.5" << "decimal point";
-        QTest::newRow("not a number") << "rate" << "fast" << "1e-3";
-        QTest::newRow("nan") << "rate" << "nan" << "";
-        QTest::newRow("infinity") << "rate" << "inf" << "";
-        QTest::newRow("hex") << "epochs" << "0x10" << "whole number";
-        QTest::newRow("separators in int") << "epochs" << "1,000" << "whole number";
-        QTest::newRow("fraction") << "epochs" << "1.5" << "";
-        QTest::newRow("huge") << "epochs" << "99999999999999999999" << "";
-        QTest::newRow("yes") << "flip" << "yes" << "true or false";
-        QTest::newRow("list with a hole") << "sizes" << "64,,32" << "64,32";
-        QTest::newRow("range of one") << "scale" << "0.5" << "0.08,1";
-        QTest::newRow("range with commas") << "scale" << "0,08,1,0" << "0.08,1";
+        QTest::newRow("decimal comma") << "rate"
+                                       << "0,5"
+                                       << "decimal point";
+        QTest::newRow("separators") << "rate"
+                                    << "1,000.5"
+                                    << "decimal point";
+        QTest::newRow("not a number") << "rate"
+                                      << "fast"
+                                      << "1e-3";
+        QTest::newRow("nan") << "rate"
+                             << "nan"
+                             << "";
+        QTest::newRow("infinity") << "rate"
+                                  << "inf"
+                                  << "";
+        QTest::newRow("hex") << "epochs"
+                             << "0x10"
+                             << "whole number";
+        QTest::newRow("separators in int") << "epochs"
+                                           << "1,000"
+                                           << "whole number";
+        QTest::newRow("fraction") << "epochs"
+                                  << "1.5"
+                                  << "";
+        QTest::newRow("huge") << "epochs"
+                              << "99999999999999999999"
+                              << "";
+        QTest::newRow("yes") << "flip"
+                             << "yes"
+                             << "true or false";
+        QTest::newRow("list with a hole") << "sizes"
+                                          << "64,,32"
+                                          << "64,32";
+        QTest::newRow("range of one") << "scale"
+                                      << "0.5"
+                                      << "0.08,1";
+        QTest::newRow("range with commas") << "scale"
+                                           << "0,08,1,0"
+                                           << "0.08,1";
     }
     void refusedText()
     {

@@ -73,11 +73,11 @@ inline QByteArray bigEndian(std::uint32_t value)
 
 /// Writes an IDX pair "<prefix>-images-idx3-ubyte" and its labels into `folder`; labels run
 /// 0, 1, …, classes − 1, 0, ….
-inline fs::path writeIdx(const fs::path &folder, const std::string &prefix, int count, int classes,
-                         int size, std::uint32_t seed)
+inline fs::path writeIdx(const fs::path &folder, const std::string &prefix, int count, int classes, int size,
+                         std::uint32_t seed)
 {
-    QByteArray images = bigEndian(0x803) + bigEndian(std::uint32_t(count))
-        + bigEndian(std::uint32_t(size)) + bigEndian(std::uint32_t(size));
+    QByteArray images = bigEndian(0x803) + bigEndian(std::uint32_t(count)) + bigEndian(std::uint32_t(size))
+                        + bigEndian(std::uint32_t(size));
     QByteArray labels = bigEndian(0x801) + bigEndian(std::uint32_t(count));
     std::uint32_t state = seed;
     for (int i = 0; i < count; ++i) {

@@ -147,15 +147,16 @@ void TestArchitectures::basicNetworks_data()
     QTest::addColumn<QString>("names");
     const QString cnn = QStringLiteral("conv1.weight conv1.bias conv2.weight conv2.bias fc1.weight fc1.bias "
                                        "fc2.weight fc2.bias");
-    QTest::newRow("mlp 2-10-2") << "mlp" << QJsonObject{{"num_classes", 2}} << 1 << 1 << 2 << qint64(52)
-                                << qint64(40) << "fc1.weight fc1.bias fc2.weight fc2.bias";
+    QTest::newRow("mlp 2-10-2") << "mlp" << QJsonObject{{"num_classes", 2}} << 1 << 1 << 2 << qint64(52) << qint64(40)
+                                << "fc1.weight fc1.bias fc2.weight fc2.bias";
     QTest::newRow("mlp, two hidden layers")
-        << "mlp" << QJsonObject{{"num_classes", 3}, {"hidden_sizes", QJsonArray{8, 4}}, {"activation", "tanh"}, {"dropout", 0.5}}
+        << "mlp"
+        << QJsonObject{{"num_classes", 3}, {"hidden_sizes", QJsonArray{8, 4}}, {"activation", "tanh"}, {"dropout", 0.5}}
         << 3 << 2 << 2 << qint64(13 * 8 + 9 * 4 + 5 * 3) << qint64(12 * 8 + 8 * 4 + 4 * 3)
         << "fc1.weight fc1.bias fc2.weight fc2.bias fc3.weight fc3.bias";
-    QTest::newRow("small_cnn 28, gray")
-        << "small_cnn" << QJsonObject{{"num_classes", 10}} << 1 << 28 << 28 << qint64(421642)
-        << qint64(784 * 32 * 9 + 196 * 64 * 32 * 9 + 3136 * 128 + 1280) << cnn;
+    QTest::newRow("small_cnn 28, gray") << "small_cnn" << QJsonObject{{"num_classes", 10}} << 1 << 28 << 28
+                                        << qint64(421642)
+                                        << qint64(784 * 32 * 9 + 196 * 64 * 32 * 9 + 3136 * 128 + 1280) << cnn;
     QTest::newRow("small_cnn 33×30, colour")
         << "small_cnn" << QJsonObject{{"num_classes", 2}} << 3 << 33 << 30
         << qint64(32 * 28 + 64 * 289 + (64 * 8 * 7 + 1) * 128 + 129 * 2)
@@ -221,7 +222,8 @@ void TestArchitectures::resnetInitialisation()
 
 void TestArchitectures::zeroInitResidual()
 {
-    for (const auto &[name, last] : {std::pair{"resnet18", "layer2.1.bn2.weight"}, std::pair{"resnet50", "layer2.1.bn3.weight"}}) {
+    for (const auto &[name, last] :
+         {std::pair{"resnet18", "layer2.1.bn2.weight"}, std::pair{"resnet50", "layer2.1.bn3.weight"}}) {
         const auto zero = freshWeights(config(name, {{"zero_init_residual", true}}), 1);
         const auto plain = freshWeights(config(name), 1);
         TW_VERIFY(zero);

@@ -57,9 +57,12 @@ void TestBench::trainRefusals_data()
     QTest::addColumn<QString>("precision");
     QTest::addColumn<int>("batch");
     QTest::addColumn<QString>("error");
-    QTest::newRow("model") << "resnet17" << "fp32" << 4 << "InvalidModelDirectoryError";
-    QTest::newRow("precision") << "resnet18" << "fp8" << 4 << "NotInRangeValueError";
-    QTest::newRow("batch") << "resnet18" << "fp32" << 0 << "GreaterThanError";
+    QTest::newRow("model") << "resnet17"
+                           << "fp32" << 4 << "InvalidModelDirectoryError";
+    QTest::newRow("precision") << "resnet18"
+                               << "fp8" << 4 << "NotInRangeValueError";
+    QTest::newRow("batch") << "resnet18"
+                           << "fp32" << 0 << "GreaterThanError";
 }
 
 void TestBench::trainRefusals()

@@ -72,8 +72,7 @@ void TestDevices::computationIsDescribed()
         QVERIFY(card.value(QStringLiteral("memory_mb")).toInteger() > 0);
         QVERIFY(!card.value(QStringLiteral("name")).toString().isEmpty());
     }
-    const bool hasDriver =
-        fs::exists("/proc/driver/nvidia/version") || fs::exists("/sys/module/nvidia/version");
+    const bool hasDriver = fs::exists("/proc/driver/nvidia/version") || fs::exists("/sys/module/nvidia/version");
     QCOMPARE(json.value(QStringLiteral("gpu_driver")).isString(), hasDriver);
 }
 

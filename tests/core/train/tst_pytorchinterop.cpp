@@ -86,7 +86,8 @@ void TestPytorchInterop::initTestCase()
 {
     // One for all cases: importing torch is most of what a start costs.
     m_python.setProcessChannelMode(QProcess::ForwardedErrorChannel);
-    m_python.start(python, {QString::fromStdString((test::sourceFolder() / "tests/data/pytorch_reference.py").string())});
+    m_python.start(python,
+                   {QString::fromStdString((test::sourceFolder() / "tests/data/pytorch_reference.py").string())});
     if (!m_python.waitForReadyRead(120000))
         QSKIP("python3 with torch and torchvision was not found");
     QCOMPARE(m_python.readLine().trimmed(), QByteArray("ready"));

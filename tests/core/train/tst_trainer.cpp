@@ -114,10 +114,16 @@ void TestTrainer::seriesAndLog()
     QCOMPARE(value(context, "learning_rate", 0), small.spec.learningRate);
     QVERIFY(value(context, "train_top5", 1) == 1.0); // four classes
     QCOMPARE(context.points[QStringLiteral("val_loss")].back().step, qint64(steps));
-    QCOMPARE(value(context, "best_val_top1", 1), std::max(value(context, "val_top1", 0), value(context, "val_top1", 1)));
-    const QRegularExpression batchLine(QStringLiteral(R"(^Epoch: \d{3}/002 \| Batch \d{3}/006 \| Train Loss: \d+\.\d+ \| )"));
+    QCOMPARE(value(context, "best_val_top1", 1),
+             std::max(value(context, "val_top1", 0), value(context, "val_top1", 1)));
+    const QRegularExpression batchLine(
+        QStringLiteral(R"(^Epoch: \d{3}/002 \| Batch \d{3}/006 \| Train Loss: \d+\.\d+ \| )"));
     QCOMPARE(context.lines.filter(batchLine).size(), 6); // batches 0, 2 and 4 of two epochs
-    QCOMPARE(context.lines.filter(QRegularExpression(QStringLiteral(R"(^Epoch: 002/002 \| Train Loss: .* \| Val Loss: .* \| Val Top-1: )"))).size(), 1);
+    QCOMPARE(context.lines
+                 .filter(QRegularExpression(
+                     QStringLiteral(R"(^Epoch: 002/002 \| Train Loss: .* \| Val Loss: .* \| Val Top-1: )")))
+                 .size(),
+             1);
     QVERIFY(context.lines.filter(QStringLiteral("0.05 × 1 = 0.05, global batch 16")).size() == 1);
     QCOMPARE(context.results[QStringLiteral("epochs_done")].toInt(), 2);
     QVERIFY(context.results[QStringLiteral("parameters")].toDouble() > 10000);

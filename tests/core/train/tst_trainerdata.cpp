@@ -79,14 +79,21 @@ void TestTrainerData::refusals_data()
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("says");
     const auto good = manifest({"ant", "bee"}, {0, 1, 0, 1});
-    QTest::newRow("unlabelled training") << manifest({"ant", "bee"}, {0, -1, 1}) << good << "NotLabeledDatasetError" << "1.png";
-    QTest::newRow("unlabelled validation") << good << manifest({}, {-1}) << "NotLabeledDatasetError" << "validation";
-    QTest::newRow("one category") << manifest({"ant"}, {0, 0}) << manifest({"ant"}, {0}) << "InvalidDatasetError" << "have 1: 'ant'";
-    QTest::newRow("unknown validation category") << good << manifest({"ant", "wasp"}, {0, 1}) << "InvalidDatasetError" << "wasp";
+    QTest::newRow("unlabelled training") << manifest({"ant", "bee"}, {0, -1, 1}) << good << "NotLabeledDatasetError"
+                                         << "1.png";
+    QTest::newRow("unlabelled validation") << good << manifest({}, {-1}) << "NotLabeledDatasetError"
+                                           << "validation";
+    QTest::newRow("one category") << manifest({"ant"}, {0, 0}) << manifest({"ant"}, {0}) << "InvalidDatasetError"
+                                  << "have 1: 'ant'";
+    QTest::newRow("unknown validation category") << good << manifest({"ant", "wasp"}, {0, 1}) << "InvalidDatasetError"
+                                                 << "wasp";
     QTest::newRow("unknown validation category without images")
-        << good << manifest({"ant", "wasp"}, {0}) << "InvalidDatasetError" << "wasp";
-    QTest::newRow("no training images") << manifest({"ant", "bee"}, {}) << good << "InvalidDatasetError" << "training";
-    QTest::newRow("no validation images") << good << manifest({"ant", "bee"}, {}) << "InvalidDatasetError" << "validation";
+        << good << manifest({"ant", "wasp"}, {0}) << "InvalidDatasetError"
+        << "wasp";
+    QTest::newRow("no training images") << manifest({"ant", "bee"}, {}) << good << "InvalidDatasetError"
+                                        << "training";
+    QTest::newRow("no validation images") << good << manifest({"ant", "bee"}, {}) << "InvalidDatasetError"
+                                          << "validation";
 }
 
 void TestTrainerData::refusals()

@@ -14,8 +14,7 @@ using Kind = TransformOp::Kind;
 
 namespace {
 
-ManifestPtr filesIn(const fs::path &folder, std::optional<TransformList> transforms = {},
-                    bool skipUnreadable = true)
+ManifestPtr filesIn(const fs::path &folder, std::optional<TransformList> transforms = {}, bool skipUnreadable = true)
 {
     auto scan = scanDataset(folder, {});
     if (!scan.ok())
@@ -99,15 +98,12 @@ void TestTrainerImages::unequalSizesAreFoundFirst()
     QFETCH(bool, randomList);
     QFETCH(bool, inTraining);
     const TransformList crop{{Kind::RandomResizedCrop, 16}}, flip{{Kind::RandomHorizontalFlip}};
-    writeBytes((inTraining ? m_training : m_validation) / "c" / "23.ppm",
-               ppmOf(patternImage(18, 20, 1)));
+    writeBytes((inTraining ? m_training : m_validation) / "c" / "23.ppm", ppmOf(patternImage(18, 20, 1)));
     m_spec.training = filesIn(m_training, inTraining ? flip : crop);
     m_spec.validation =
-        filesIn(m_validation,
-                hasOwnList ? std::optional(randomList ? crop : TransformList{}) : std::nullopt);
+        filesIn(m_validation, hasOwnList ? std::optional(randomList ? crop : TransformList{}) : std::nullopt);
     expectRefusal({inTraining ? QStringLiteral("training") : QStringLiteral("validation"),
-                   QStringLiteral("a/0.ppm\" with 16 × 16"),
-                   QStringLiteral("c/23.ppm\" with 18 × 20")});
+                   QStringLiteral("a/0.ppm\" with 16 × 16"), QStringLiteral("c/23.ppm\" with 18 × 20")});
 }
 
 void TestTrainerImages::fixedSizesTrain()
@@ -170,8 +166,7 @@ void TestTrainerImages::unreadableLater()
     }
     QVERIFY(!result.ok());
     QCOMPARE(result.error().name, QLatin1String(errors::InvalidDataset));
-    QVERIFY2(result.error().sentence().contains(QStringLiteral("b/4.ppm")),
-             qPrintable(result.error().sentence()));
+    QVERIFY2(result.error().sentence().contains(QStringLiteral("b/4.ppm")), qPrintable(result.error().sentence()));
 }
 
 void TestTrainerImages::unreadableWhileMeasuring()

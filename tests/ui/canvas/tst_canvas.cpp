@@ -96,7 +96,8 @@ private Q_SLOTS:
         load();
         QSignalSpy refused(&scene(), &PipelineScene::connectionRefused);
         const Pipeline before = m_editor->pipeline();
-        wire({QStringLiteral("source1"), QStringLiteral("dataset")}, {QStringLiteral("train1"), QStringLiteral("images")});
+        wire({QStringLiteral("source1"), QStringLiteral("dataset")},
+             {QStringLiteral("train1"), QStringLiteral("images")});
         QVERIFY(m_editor->pipeline() == before);
         QCOMPARE(refused.size(), 1);
         QVERIFY(QToolTip::isVisible());
@@ -282,7 +283,8 @@ private Q_SLOTS:
         QVERIFY(popup);
         QTest::keyClick(popup->findChild<QLineEdit *>(), Qt::Key_Return);
         QCOMPARE(m_editor->pipeline().connections.size(), 1);
-        QTRY_VERIFY(outline.tree()->currentItem() && outline.tree()->currentItem()->text(0).contains(QStringLiteral(".dataset")));
+        QTRY_VERIFY(outline.tree()->currentItem()
+                    && outline.tree()->currentItem()->text(0).contains(QStringLiteral(".dataset")));
         QTest::keyClick(outline.tree(), Qt::Key_Delete);
         QVERIFY(m_editor->pipeline().connections.isEmpty());
         QCOMPARE(m_editor->pipeline().nodes.size(), 2);

@@ -28,8 +28,8 @@ private Q_SLOTS:
     void everyKindOfEditIsOneStepAndComesBack_data()
     {
         QTest::addColumn<int>("kind");
-        const char *names[] = {"add", "add connected", "remove", "remove wire", "move", "connect", "parameter",
-                               "reset", "rename", "name", "paste", "duplicate", "lay out"};
+        const char *names[] = {"add",   "add connected", "remove", "remove wire", "move",      "connect", "parameter",
+                               "reset", "rename",        "name",   "paste",       "duplicate", "lay out"};
         for (int i = 0; i < int(std::size(names)); ++i)
             QTest::newRow(names[i]) << i;
     }
@@ -131,9 +131,15 @@ private Q_SLOTS:
         QTest::addColumn<QString>("from");
         QTest::addColumn<QString>("to");
         QTest::addColumn<QString>("mentions");
-        QTest::newRow("type") << "source1.dataset" << "train1.images" << "AnyDirectory";
-        QTest::newRow("itself") << "filter1.images" << "filter1.images" << "filter1";
-        QTest::newRow("unknown port") << "filter1.nothing" << "train1.images" << "nothing";
+        QTest::newRow("type") << "source1.dataset"
+                              << "train1.images"
+                              << "AnyDirectory";
+        QTest::newRow("itself") << "filter1.images"
+                                << "filter1.images"
+                                << "filter1";
+        QTest::newRow("unknown port") << "filter1.nothing"
+                                      << "train1.images"
+                                      << "nothing";
     }
     void refusedWires()
     {
@@ -160,7 +166,9 @@ private Q_SLOTS:
 
     void renamingIsChecked()
     {
-        const auto name = [this](const char *id) { return m_editor->renameNode(QStringLiteral("train1"), QLatin1String(id)); };
+        const auto name = [this](const char *id) {
+            return m_editor->renameNode(QStringLiteral("train1"), QLatin1String(id));
+        };
         QCOMPARE(name("Bad Name").error().name, QLatin1String(errors::InvalidPipeline));
         QCOMPARE(name("model1").error().name, QLatin1String(errors::DuplicateName));
         TW_VERIFY(name("train1"));
@@ -187,8 +195,9 @@ private Q_SLOTS:
         for (int i = 0; i < 500; ++i) {
             chain.nodes.append(uiNode(qPrintable(QStringLiteral("n%1").arg(i)), "test-filter", {i * 16.0, 0}));
             if (i > 0)
-                chain.connections.append(PipelineConnection{{QStringLiteral("n%1").arg(i - 1), QStringLiteral("images")},
-                                                            {QStringLiteral("n%1").arg(i), QStringLiteral("images")}});
+                chain.connections.append(
+                    PipelineConnection{{QStringLiteral("n%1").arg(i - 1), QStringLiteral("images")},
+                                       {QStringLiteral("n%1").arg(i), QStringLiteral("images")}});
         }
         m_document->reset(chain);
         const QSet<QString> all = chain.nodeIds();
@@ -212,20 +221,49 @@ void TestPipelineEditor::edit(int kind)
     const QString train = QStringLiteral("train1"), filter = QStringLiteral("filter1");
     const int gesture = m_editor->newGesture();
     switch (kind) {
-    case 0: m_editor->addNode(QStringLiteral("test-model"), {5, 5}); break;
-    case 1: m_editor->addNodeConnected(QStringLiteral("test-filter"), {5, 5}, {QStringLiteral("convert1"), QStringLiteral("images")}, true); break;
-    case 2: m_editor->remove({filter, QStringLiteral("convert1")}, {}); break;
-    case 3: m_editor->disconnect(m_editor->pipeline().connections[1]); break;
-    case 4: m_editor->moveNodes({{train, {0, 320}}, {filter, {64, 64}}}, gesture); break;
-    case 5: m_editor->connectPorts({QStringLiteral("convert1"), QStringLiteral("images")}, {train, QStringLiteral("images")}); break;
-    case 6: m_editor->setParameter({train}, QStringLiteral("rate"), 0.5, gesture); break;
-    case 7: m_editor->resetParameter({train}, QStringLiteral("epochs")); break;
-    case 8: QVERIFY(m_editor->renameNode(train, QStringLiteral("final_training")).ok()); break;
-    case 9: m_editor->setName(QStringLiteral("another")); break;
-    case 10: QVERIFY(m_editor->paste(m_editor->copy({filter, train}), {0, 0}).ok()); break;
-    case 11: QVERIFY(m_editor->duplicate({filter, train}).ok()); break;
-    case 12: m_editor->layOut({}); break;
-    default: QFAIL("unknown edit");
+    case 0:
+        m_editor->addNode(QStringLiteral("test-model"), {5, 5});
+        break;
+    case 1:
+        m_editor->addNodeConnected(QStringLiteral("test-filter"), {5, 5},
+                                   {QStringLiteral("convert1"), QStringLiteral("images")}, true);
+        break;
+    case 2:
+        m_editor->remove({filter, QStringLiteral("convert1")}, {});
+        break;
+    case 3:
+        m_editor->disconnect(m_editor->pipeline().connections[1]);
+        break;
+    case 4:
+        m_editor->moveNodes({{train, {0, 320}}, {filter, {64, 64}}}, gesture);
+        break;
+    case 5:
+        m_editor->connectPorts({QStringLiteral("convert1"), QStringLiteral("images")},
+                               {train, QStringLiteral("images")});
+        break;
+    case 6:
+        m_editor->setParameter({train}, QStringLiteral("rate"), 0.5, gesture);
+        break;
+    case 7:
+        m_editor->resetParameter({train}, QStringLiteral("epochs"));
+        break;
+    case 8:
+        QVERIFY(m_editor->renameNode(train, QStringLiteral("final_training")).ok());
+        break;
+    case 9:
+        m_editor->setName(QStringLiteral("another"));
+        break;
+    case 10:
+        QVERIFY(m_editor->paste(m_editor->copy({filter, train}), {0, 0}).ok());
+        break;
+    case 11:
+        QVERIFY(m_editor->duplicate({filter, train}).ok());
+        break;
+    case 12:
+        m_editor->layOut({});
+        break;
+    default:
+        QFAIL("unknown edit");
     }
 }
 
@@ -235,8 +273,9 @@ void TestPipelineEditor::randomEdit(QRandomGenerator &random)
     const auto anyNode = [&]() -> QString {
         return pipeline.nodes.isEmpty() ? QString() : pipeline.nodes[random.bounded(int(pipeline.nodes.size()))].id;
     };
-    const QStringList components{QStringLiteral("test-source"), QStringLiteral("test-convert"), QStringLiteral("test-filter"),
-                                 QStringLiteral("test-model"), QStringLiteral("test-train")};
+    const QStringList components{QStringLiteral("test-source"), QStringLiteral("test-convert"),
+                                 QStringLiteral("test-filter"), QStringLiteral("test-model"),
+                                 QStringLiteral("test-train")};
     const QString id = anyNode();
     switch (random.bounded(9)) {
     case 0:
@@ -249,7 +288,8 @@ void TestPipelineEditor::randomEdit(QRandomGenerator &random)
         break;
     case 3:
         if (!pipeline.connections.isEmpty())
-            m_editor->disconnect(PipelineConnection(pipeline.connections[random.bounded(int(pipeline.connections.size()))]));
+            m_editor->disconnect(
+                PipelineConnection(pipeline.connections[random.bounded(int(pipeline.connections.size()))]));
         break;
     case 4:
     case 5: {
@@ -257,7 +297,8 @@ void TestPipelineEditor::randomEdit(QRandomGenerator &random)
         const QString other = anyNode();
         const ComponentType *to = m_document->componentOf(other);
         if (from && to && !from->outputs.isEmpty() && !to->inputs.isEmpty())
-            m_editor->connectPorts({id, from->outputs.first().id}, {other, to->inputs[random.bounded(int(to->inputs.size()))].id});
+            m_editor->connectPorts({id, from->outputs.first().id},
+                                   {other, to->inputs[random.bounded(int(to->inputs.size()))].id});
         break;
     }
     case 6:

@@ -54,7 +54,8 @@ private Q_SLOTS:
 
     void errorsAreFilledIn()
     {
-        const Error error = makeError(errors::InvalidDataset, "\"%1\" has %2 images.", {QStringLiteral("a %2"), QStringLiteral("3")}, "Look at %1.");
+        const Error error = makeError(errors::InvalidDataset, "\"%1\" has %2 images.",
+                                      {QStringLiteral("a %2"), QStringLiteral("3")}, "Look at %1.");
         QCOMPARE(errorText(error), QStringLiteral("\"a %2\" has 3 images."));
         QCOMPARE(errorTooltip(error), QStringLiteral("\"a %2\" has 3 images.\nLook at a %2."));
     }

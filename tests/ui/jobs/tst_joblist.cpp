@@ -41,7 +41,8 @@ private Q_SLOTS:
     void looks();
 
 private:
-    void insert(const QString &id, const QString &name, JobState state, double top1, const QString &experiment = "default");
+    void insert(const QString &id, const QString &name, JobState state, double top1,
+                const QString &experiment = "default");
 
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<Workspace> m_workspace;
@@ -97,8 +98,10 @@ void TestJobList::rowTakesBestAndLast()
     node.results = {{"epochs_done", 7}};
     node.state = NodeState::Reused;
     record.nodes << node;
-    const JobRow row = makeJobRow(record, {{"a", "val_top1", 0, 0.5, 0.7, 1, 1}, {"b", "val_top1", 0, 0.4, 0.9, 1, 1},
-                                           {"a", "val_top1", 1, 0.5, 0.99, 1, 1}, {"c", "val_top1", 0, 0, std::nan(""), 1, 1},
+    const JobRow row = makeJobRow(record, {{"a", "val_top1", 0, 0.5, 0.7, 1, 1},
+                                           {"b", "val_top1", 0, 0.4, 0.9, 1, 1},
+                                           {"a", "val_top1", 1, 0.5, 0.99, 1, 1},
+                                           {"c", "val_top1", 0, 0, std::nan(""), 1, 1},
                                            {"a", "images_per_second", 0, 100, 300, 1, 1}});
     QCOMPARE(row.bestTop1, 0.9);
     QCOMPARE(row.imagesPerSecond, 100.0);
@@ -320,10 +323,13 @@ void TestJobList::emptyStates()
 
 void TestJobList::looks()
 {
-    const JobState states[]{JobState::Completed, JobState::Failed, JobState::Canceled, JobState::Completed, JobState::Interrupted};
-    const char *names[]{"Flowers, resnet18", "Flowers, learning rate 0.1", "Fashion, small_cnn", "Fashion, mlp 128", "Night run with a long name that is cut"};
+    const JobState states[]{JobState::Completed, JobState::Failed, JobState::Canceled, JobState::Completed,
+                            JobState::Interrupted};
+    const char *names[]{"Flowers, resnet18", "Flowers, learning rate 0.1", "Fashion, small_cnn", "Fashion, mlp 128",
+                        "Night run with a long name that is cut"};
     for (int i = 0; i < 5; ++i)
-        insert(QStringLiteral("20240101-000000-000%1").arg(i + 1), names[i], states[i], i == 1 ? std::nan("") : 0.83 + 0.02 * i, i < 2 ? "flowers" : "fashion");
+        insert(QStringLiteral("20240101-000000-000%1").arg(i + 1), names[i], states[i],
+               i == 1 ? std::nan("") : 0.83 + 0.02 * i, i < 2 ? "flowers" : "fashion");
     for (const int width : {300, 760}) {
         JobListView list;
         list.resize(width, 320);

@@ -150,8 +150,8 @@ void TestLogPanel::followsUntilScrolledUp()
     QTRY_COMPARE(panel.view()->shownCount(), size_t(300));
     QCOMPARE(bar->value(), bar->maximum());
 
-    QWheelEvent up(QPointF(50, 50), panel.view()->viewport()->mapToGlobal(QPointF(50, 50)), {}, QPoint(0, 120), Qt::NoButton,
-                   Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent up(QPointF(50, 50), panel.view()->viewport()->mapToGlobal(QPointF(50, 50)), {}, QPoint(0, 120),
+                   Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(panel.view()->viewport(), &up);
     QVERIFY(!panel.view()->isFollowing());
     const int place = bar->value();
@@ -279,14 +279,16 @@ void TestLogPanel::aMillionLines()
     present(panel);
     QTRY_COMPARE_WITH_TIMEOUT(panel.view()->shownCount(), size_t(1000000), 60000);
     QVERIFY(panel.view()->showLine(765432));
-    QTRY_COMPARE(panel.source()->line(765432).value_or(QString()), QStringLiteral("2024-01-01T00:00:00.000Z INFO line 765433"));
+    QTRY_COMPARE(panel.source()->line(765432).value_or(QString()),
+                 QStringLiteral("2024-01-01T00:00:00.000Z INFO line 765433"));
 }
 
 void TestLogPanel::looks()
 {
     QByteArray text = lines(1, 4) + "2024-01-01T00:00:01.000Z WARNING class “dog” has 0 validation images\n";
     for (int i = 0; i < 60; ++i)
-        text += "Epoch: 001/005 | Batch " + QByteArray::number(i * 10).rightJustified(3, '0') + "/938 | Train Loss: 0.5243 | 1034 images/s\n";
+        text += "Epoch: 001/005 | Batch " + QByteArray::number(i * 10).rightJustified(3, '0')
+                + "/938 | Train Loss: 0.5243 | 1034 images/s\n";
     write(text + "InvalidDatasetError: the folder is empty\n");
     LogPanel panel(path());
     present(panel);

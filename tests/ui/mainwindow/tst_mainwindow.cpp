@@ -142,8 +142,9 @@ private Q_SLOTS:
         RunDialog(QStringLiteral("p"), nullptr).store(request);
         QVERIFY(!RunDialog::isWanted());
         QCOMPARE(request.name, QStringLiteral("p"));
-        QCOMPARE(RunDialog::tagsFromText(QStringLiteral("a=1, b , =x")),
-                 (QMap<QString, QString>{{QStringLiteral("a"), QStringLiteral("1")}, {QStringLiteral("b"), QString()}}));
+        QCOMPARE(
+            RunDialog::tagsFromText(QStringLiteral("a=1, b , =x")),
+            (QMap<QString, QString>{{QStringLiteral("a"), QStringLiteral("1")}, {QStringLiteral("b"), QString()}}));
     }
 
     void themesSwitch()
@@ -188,7 +189,9 @@ private Q_SLOTS:
         QTest::keyClick(m_window.get(), Qt::Key_F1);
         auto *help = m_window->findChild<ShortcutsDialog *>();
         QVERIFY(help);
-        QVERIFY(!help->findChild<QTreeWidget *>()->findItems(QStringLiteral("Select all"), Qt::MatchExactly | Qt::MatchRecursive).isEmpty());
+        QVERIFY(!help->findChild<QTreeWidget *>()
+                     ->findItems(QStringLiteral("Select all"), Qt::MatchExactly | Qt::MatchRecursive)
+                     .isEmpty());
         help->close();
     }
 
@@ -235,10 +238,12 @@ private Q_SLOTS:
         m_window->editor().document().reset(uiPipeline());
         m_window->canvas().scene().selectNodes({QStringLiteral("train1")});
         for (const QWidget *widget : m_window->findChildren<QWidget *>()) {
-            const bool takesText = qobject_cast<const QLineEdit *>(widget) || qobject_cast<const QAbstractItemView *>(widget);
+            const bool takesText =
+                qobject_cast<const QLineEdit *>(widget) || qobject_cast<const QAbstractItemView *>(widget);
             const bool inside = widget->objectName().startsWith(QStringLiteral("qt_"));
             if (takesText && widget->isVisible() && !inside)
-                QVERIFY2(!widget->accessibleName().isEmpty(), qPrintable(widget->objectName() + widget->metaObject()->className()));
+                QVERIFY2(!widget->accessibleName().isEmpty(),
+                         qPrintable(widget->objectName() + widget->metaObject()->className()));
         }
     }
 

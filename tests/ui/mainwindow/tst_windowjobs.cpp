@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Jobs of the window: whose states the canvas shows, what closing does, waiting jobs.
+#include "core/pipeline/pipelinefile.h"
 #include "tests/core/jobs/fakecomponents.h"
 #include "tests/support/testsupport.h"
 #include "ui/canvas/canvaspage.h"
@@ -10,7 +11,6 @@
 #include "ui/mainwindow/jobpipeline.h"
 #include "ui/mainwindow/mainwindow.h"
 #include "ui/mainwindow/rundialog.h"
-#include "core/pipeline/pipelinefile.h"
 
 #include <QAbstractButton>
 #include <QApplication>
@@ -126,7 +126,8 @@ private Q_SLOTS:
         open.nodes[1].parameters.set(QStringLiteral("steps"), 9LL);
         open.connections.removeLast();
         QVERIFY(isSamePipeline(ran, open));
-        QCOMPARE(nodesChangedSince(ran, open, m_studio->registry), (QSet<QString>{QStringLiteral("train"), QStringLiteral("score")}));
+        QCOMPARE(nodesChangedSince(ran, open, m_studio->registry),
+                 (QSet<QString>{QStringLiteral("train"), QStringLiteral("score")}));
         open.nodes[1].component = QStringLiteral("fake-step");
         QVERIFY(!isSamePipeline(ran, open));
         Pipeline unnamed = ran;

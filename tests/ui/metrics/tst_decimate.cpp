@@ -78,7 +78,9 @@ void TestDecimate::keepsMinimumAndMaximumOfEachColumn()
         ExtremesIndex index;
         index.update(y);
         const DrawnCurve drawn = decimate({nullptr, x.data()}, y, index, {low, high, columns});
-        const auto columnOf = [&](double at) { return std::min(columns - 1, int((at - low) / (high - low) * columns)); };
+        const auto columnOf = [&](double at) {
+            return std::min(columns - 1, int((at - low) / (high - low) * columns));
+        };
         std::vector<double> least(size_t(columns), infinity), most(size_t(columns), -infinity);
         std::vector<double> drawnLeast = least, drawnMost = most;
         for (size_t i = 0; i < y.size(); ++i) {

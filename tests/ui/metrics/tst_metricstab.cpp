@@ -76,7 +76,8 @@ QString TestMetricsTab::metricsFile(const QString &node) const
 void TestMetricsTab::writeRun(const QList<MetricPoint> &points, const QString &node)
 {
     QVERIFY(tw::test::writeText(metricsFile(node), tw::test::metricsText(points)));
-    QVERIFY(tw::test::writeText(displayPath(m_workspace->jobFolder(m_job) / "pipeline.json"),
+    QVERIFY(tw::test::writeText(
+        displayPath(m_workspace->jobFolder(m_job) / "pipeline.json"),
         R"({"nodes":[{"id":"train1","component":"train-pytorch-model","parameters":{"epochs":12,"patience":3}}]})"));
 }
 
@@ -154,7 +155,8 @@ void TestMetricsTab::resumedStepsReplace()
         points << MetricPoint{"train1", "val_loss", i * 10, double(i), double(i), 0, 1.0 - 0.1 * i};
     tab.addPoints(points);
     QTRY_COMPARE(samplesDrawn(tab, "loss"), size_t(4));
-    tab.addPoints({MetricPoint{"train1", "val_loss", 30, 3, 3, 0, 0.65}, MetricPoint{"train1", "val_loss", 50, 5, 5, 0, 0.4}});
+    tab.addPoints(
+        {MetricPoint{"train1", "val_loss", 30, 3, 3, 0, 0.65}, MetricPoint{"train1", "val_loss", 50, 5, 5, 0, 0.4}});
     QTRY_COMPARE(samplesDrawn(tab, "loss"), size_t(5));
     QCOMPARE(plot(tab, "loss")->drawnCurves().front().y, (std::vector<double>{0.9, 0.8, 0.65, 0.6, 0.4}));
 }
@@ -171,7 +173,8 @@ void TestMetricsTab::zoomIsLinkedAndKept()
     QWidget *canvas = plot(tab, "loss")->findChild<QWidget *>();
     const QPointF at = QPointF(canvas->width() / 2.0, canvas->height() / 2.0);
     const auto before = plot(tab, "loss")->xRange();
-    QWheelEvent wheel(at, canvas->mapToGlobal(at), {}, QPoint(0, 360), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent wheel(at, canvas->mapToGlobal(at), {}, QPoint(0, 360), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase,
+                      false);
     QCoreApplication::sendEvent(canvas, &wheel);
     QTRY_VERIFY(plot(tab, "loss")->xRange().first > before.first);
     const auto zoomed = plot(tab, "loss")->xRange();
@@ -314,7 +317,8 @@ void TestMetricsTab::aMillionPoints()
     QList<MetricPoint> points;
     points.reserve(1000000);
     for (int i = 1; i <= 1000000; ++i)
-        points << MetricPoint{"train1", "train_loss", i, i / 1000.0, i * 0.01, 0, i == 654321 ? 50 : std::sin(i / 1000.0)};
+        points << MetricPoint{
+            "train1", "train_loss", i, i / 1000.0, i * 0.01, 0, i == 654321 ? 50 : std::sin(i / 1000.0)};
     tab.addPoints(points);
     QTRY_VERIFY_WITH_TIMEOUT(samplesDrawn(tab, "loss") > 0, 20000);
     QCOMPARE(plot(tab, "loss")->drawnCurves().front().highest, 50.0);

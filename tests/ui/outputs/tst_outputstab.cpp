@@ -81,7 +81,8 @@ QString TestOutputsTab::write(const QString &name, const QByteArray &bytes)
 
 void TestOutputsTab::writeModel(const QString &folder)
 {
-    write(folder + "/model.json", R"({"format":"trainwright-model","version":1,"architecture":"resnet18","arguments":{"num_classes":3},
+    write(folder + "/model.json",
+          R"({"format":"trainwright-model","version":1,"architecture":"resnet18","arguments":{"num_classes":3},
 "classes":["<b>cat</b>","R&D","dog"],"input":{"channels":3,"height":224,"width":224},
 "training":{"best_val_top1":0.9312,"best_epoch":11,"epochs":12,"val_loss":0.2051}})");
     write(folder + "/weights.pth", QByteArray(123456, 'w'));
@@ -120,7 +121,11 @@ void TestOutputsTab::csvOddities()
     QCOMPARE(parseCsv("", 10), QList<QStringList>());
     QCOMPARE(parseCsv("a,b\n\"open", 10), (QList<QStringList>{{"a", "b"}, {"open"}}));
     QCOMPARE(parseCsv("a\"b,\"\"\r\n,\r\n", 10), (QList<QStringList>{{"a\"b", ""}, {"", ""}}));
-    QCOMPARE(parseCsv("\xef\xbb\xbf" "a\n1\n2\n3\n", 2).size(), 2);
+    QCOMPARE(parseCsv("\xef\xbb\xbf"
+                      "a\n1\n2\n3\n",
+                      2)
+                 .size(),
+             2);
 }
 
 void TestOutputsTab::namesAreShownLiterally()
@@ -313,8 +318,8 @@ void TestOutputsTab::logOrder()
     QStringList titles;
     for (const LogFile &log : listLogs(m_workspace->jobFolder(m_job), {}))
         titles << log.title;
-    QCOMPARE(titles, (QStringList{"70_driver_log_0", "70_driver_log_2", "70_driver_log_10", "70_mpi_log", "data1 · std_log",
-                                  "split1 · std_log", "train1 · std_log"}));
+    QCOMPARE(titles, (QStringList{"70_driver_log_0", "70_driver_log_2", "70_driver_log_10", "70_mpi_log",
+                                  "data1 · std_log", "split1 · std_log", "train1 · std_log"}));
     QCOMPARE(listLogs(m_workspace->jobFolder(m_job), "split1").size(), 1);
     QCOMPARE(listLogs(m_workspace->jobFolder(m_job), "none").size(), 0);
 }

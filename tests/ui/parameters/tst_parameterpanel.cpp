@@ -71,12 +71,18 @@ private Q_SLOTS:
         QTest::addColumn<QString>("parameter");
         QTest::addColumn<QString>("typed");
         QTest::addColumn<QVariant>("value");
-        QTest::newRow("int") << "epochs" << "12" << QVariant(12LL);
-        QTest::newRow("float") << "rate" << "0.05" << QVariant(0.05);
-        QTest::newRow("exponent") << "rate" << "1e-4" << QVariant(1e-4);
-        QTest::newRow("automatic") << "seed" << "" << QVariant();
-        QTest::newRow("list") << "sizes" << "20, 30" << QVariant(QVariantList{20LL, 30LL});
-        QTest::newRow("text") << "note" << "a <b> & c" << QVariant(QStringLiteral("a <b> & c"));
+        QTest::newRow("int") << "epochs"
+                             << "12" << QVariant(12LL);
+        QTest::newRow("float") << "rate"
+                               << "0.05" << QVariant(0.05);
+        QTest::newRow("exponent") << "rate"
+                                  << "1e-4" << QVariant(1e-4);
+        QTest::newRow("automatic") << "seed"
+                                   << "" << QVariant();
+        QTest::newRow("list") << "sizes"
+                              << "20, 30" << QVariant(QVariantList{20LL, 30LL});
+        QTest::newRow("text") << "note"
+                              << "a <b> & c" << QVariant(QStringLiteral("a <b> & c"));
     }
     void typedValuesArrive()
     {
@@ -95,12 +101,18 @@ private Q_SLOTS:
     {
         QTest::addColumn<QString>("parameter");
         QTest::addColumn<QString>("typed");
-        QTest::newRow("letters") << "epochs" << "many";
-        QTest::newRow("below the range") << "epochs" << "0";
-        QTest::newRow("empty") << "epochs" << "";
-        QTest::newRow("fraction") << "epochs" << "1.5";
-        QTest::newRow("zero rate") << "rate" << "0";
-        QTest::newRow("list") << "sizes" << "3,x";
+        QTest::newRow("letters") << "epochs"
+                                 << "many";
+        QTest::newRow("below the range") << "epochs"
+                                         << "0";
+        QTest::newRow("empty") << "epochs"
+                               << "";
+        QTest::newRow("fraction") << "epochs"
+                                  << "1.5";
+        QTest::newRow("zero rate") << "rate"
+                                   << "0";
+        QTest::newRow("list") << "sizes"
+                              << "3,x";
     }
     void badInputIsToldBelowTheField()
     {
@@ -119,7 +131,8 @@ private Q_SLOTS:
         reset->click();
         QVERIFY(m_panel->row(parameter)->shownFault().isEmpty());
         QVERIFY(!m_panel->refusal());
-        QCOMPARE(effective().value(parameter), m_registry.find(QStringLiteral("test-train"))->schema.find(parameter)->defaultValue);
+        QCOMPARE(effective().value(parameter),
+                 m_registry.find(QStringLiteral("test-train"))->schema.find(parameter)->defaultValue);
     }
 
     void decimalCommaWhereItIsUsual()
@@ -236,7 +249,8 @@ private Q_SLOTS:
         m_editor->setParameter({QStringLiteral("source1")}, QStringLiteral("path"), QVariant(), 1);
         QCOMPARE(problems->count(), 1);
         QSignalSpy activated(m_panel.get(), &ParameterPanel::problemActivated);
-        QTest::mouseClick(problems->viewport(), Qt::LeftButton, {}, problems->visualItemRect(problems->item(0)).center());
+        QTest::mouseClick(problems->viewport(), Qt::LeftButton, {},
+                          problems->visualItemRect(problems->item(0)).center());
         QVERIFY(!activated.isEmpty());
         QCOMPARE(activated[0][0].value<Error>().nodeId, QStringLiteral("source1"));
     }

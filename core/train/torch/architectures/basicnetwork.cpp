@@ -76,16 +76,12 @@ public:
         }
         return m_layers.back()->forward(x);
     }
-    std::string headPrefix() const override
-    {
-        return "fc" + std::to_string(m_layers.size()) + '.';
-    }
+    std::string headPrefix() const override { return "fc" + std::to_string(m_layers.size()) + '.'; }
 
 private:
     void addLayer(std::int64_t inputs, std::int64_t outputs)
     {
-        m_layers.push_back(
-            &addChild<Linear>("fc" + std::to_string(m_layers.size() + 1), inputs, outputs));
+        m_layers.push_back(&addChild<Linear>("fc" + std::to_string(m_layers.size() + 1), inputs, outputs));
     }
 
     Options m_options;
@@ -113,8 +109,8 @@ Result<std::unique_ptr<Network>> makeMlp(const ModelConfig &config)
     const int classes = arguments.integer("num_classes", 10, 1, 1 << 20);
     Mlp::Options options;
     options.hiddenSizes = arguments.integers("hidden_sizes", {10});
-    options.tanh = arguments.choice("activation", QStringLiteral("relu"),
-                                    {QStringLiteral("relu"), QStringLiteral("tanh")})
+    options.tanh =
+        arguments.choice("activation", QStringLiteral("relu"), {QStringLiteral("relu"), QStringLiteral("tanh")})
         == QLatin1String("tanh");
     options.dropout = arguments.number("dropout", 0, 0, 1);
     TW_TRY(arguments.finish());

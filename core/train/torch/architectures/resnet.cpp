@@ -81,8 +81,7 @@ public:
     BasicBlock(int inputs, int planes, int stride)
         : m_conv1(addChild<Conv2d>("conv1", inputs, planes, 3, kernel3(stride))),
           m_bn1(addChild<BatchNorm2d>("bn1", planes)),
-          m_conv2(addChild<Conv2d>("conv2", planes, planes, 3, kernel3(1))),
-          m_bn2(addChild<BatchNorm2d>("bn2", planes))
+          m_conv2(addChild<Conv2d>("conv2", planes, planes, 3, kernel3(1))), m_bn2(addChild<BatchNorm2d>("bn2", planes))
     {
         addShortcut(inputs, planes, stride);
     }
@@ -119,11 +118,9 @@ public:
 
 private:
     Bottleneck(int inputs, int outputs, int stride, int groups, int width)
-        : m_conv1(addChild<Conv2d>("conv1", inputs, width, 1, kernel1(1))),
-          m_bn1(addChild<BatchNorm2d>("bn1", width)),
+        : m_conv1(addChild<Conv2d>("conv1", inputs, width, 1, kernel1(1))), m_bn1(addChild<BatchNorm2d>("bn1", width)),
           m_conv2(addChild<Conv2d>("conv2", width, width, 3, kernel3(stride, groups))),
-          m_bn2(addChild<BatchNorm2d>("bn2", width)),
-          m_conv3(addChild<Conv2d>("conv3", width, outputs, 1, kernel1(1))),
+          m_bn2(addChild<BatchNorm2d>("bn2", width)), m_conv3(addChild<Conv2d>("conv3", width, outputs, 1, kernel1(1))),
           m_bn3(addChild<BatchNorm2d>("bn3", outputs))
     {
         addShortcut(inputs, outputs, stride);
@@ -142,8 +139,7 @@ class ResNet : public Network
 public:
     ResNet(const Variant &variant, int classes, bool zeroInitResidual)
         : m_zeroInitResidual(zeroInitResidual),
-          m_conv1(addChild<Conv2d>("conv1", 3, 64, 7,
-                                   Conv2d::Options{.stride = 2, .padding = 3, .bias = false})),
+          m_conv1(addChild<Conv2d>("conv1", 3, 64, 7, Conv2d::Options{.stride = 2, .padding = 3, .bias = false})),
           m_bn1(addChild<BatchNorm2d>("bn1", 64))
     {
         int inputs = 64;
@@ -215,9 +211,7 @@ void registerArchitectures_resnet(ArchitectureList &list)
     for (const resnet::Variant &variant : resnet::variants) {
         Architecture architecture;
         architecture.name = QString::fromLatin1(variant.name);
-        architecture.make = [&variant](const ModelConfig &config) {
-            return resnet::make(variant, config);
-        };
+        architecture.make = [&variant](const ModelConfig &config) { return resnet::make(variant, config); };
         list.add(std::move(architecture));
     }
 }
