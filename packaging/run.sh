@@ -44,7 +44,7 @@ esac
 job=$(ls -1 "$workspace/jobs" | sort | tail -n 1)
 say "drawing the training curves"
 # Qt's remarks about having no screen help nobody here; errors of the program come all the same.
-QT_LOGGING_RULES="default.*=false" QT_QPA_PLATFORM=offscreen "$bin/trainwright" --workspace "$workspace" \
+QT_LOGGING_RULES="default=false" QT_QPA_PLATFORM=offscreen "$bin/trainwright" --workspace "$workspace" \
     --job "$job" --grab metrics --size 1400x900 \
     --out "$out/metrics.png" || fail "the picture of the training curves could not be drawn; the model is in $out/model."
 say "model directory:  $out/model"
