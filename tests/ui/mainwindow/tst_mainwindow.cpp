@@ -21,6 +21,7 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTimer>
+#include <QToolTip>
 #include <QTreeWidget>
 
 using namespace tw;
@@ -167,6 +168,35 @@ private Q_SLOTS:
             QVERIFY(contrast(colors.bad, colors.nodeFooter) > 4.5);
             QVERIFY(contrast(colors.good, colors.nodeFooter) > 4.5);
         }
+    }
+
+    void toolTipsCanBeRead_data()
+    {
+        QTest::addColumn<int>("theme");
+        QTest::newRow("light") << int(ThemeChoice::Light);
+        QTest::newRow("dark") << int(ThemeChoice::Dark);
+    }
+    void toolTipsCanBeRead()
+    {
+        QFETCH(int, theme);
+        Theme::instance().setChoice(ThemeChoice(theme));
+        QToolTip::showText(m_window->mapToGlobal(QPoint(200, 200)), QStringLiteral("HHHHHHHHHH"), m_window.get());
+        const QWidgetList widgets = QApplication::topLevelWidgets();
+        const auto tip = std::find_if(widgets.begin(), widgets.end(),
+                                      [](QWidget *one) { return one->inherits("QTipLabel") && one->isVisible(); });
+        QVERIFY(tip != widgets.end());
+        const QImage picture = (*tip)->grab().toImage();
+        QColor lightest = Qt::black, darkest = Qt::white;
+        for (int y = 3; y < picture.height() - 3; ++y) {
+            for (int x = 3; x < picture.width() - 3; ++x) {
+                const QColor color = picture.pixelColor(x, y);
+                lightest = color.lightness() > lightest.lightness() ? color : lightest;
+                darkest = color.lightness() < darkest.lightness() ? color : darkest;
+            }
+        }
+        QVERIFY2(contrast(lightest, darkest) > 7, qPrintable(lightest.name() + darkest.name()));
+        QToolTip::hideText();
+        Theme::instance().setChoice(ThemeChoice::Light);
     }
 
     void everyActionIsInTheCommandListAndRuns()
