@@ -11,6 +11,8 @@
 #include "core/train/devices.h"
 #include "core/train/predictor.h"
 
+#include <algorithm>
+
 namespace tw::cli {
 
 namespace {
@@ -150,9 +152,30 @@ int failWith(const Error &error)
     return exitFailed;
 }
 
+/// Writing the table replaces its target: never a picture, a part of the model or a device.
+bool isSafeTarget(const fs::path &table, const QList<QByteArray> &words)
+{
+    std::error_code ignored;
+    const fs::file_status status = fs::status(table, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status))
+        return false;
+    if (fs::equivalent(fs::absolute(table, ignored).parent_path(), pathFromBytes(words.first()), ignored))
+        return false;
+    return std::none_of(words.begin() + 1, words.end(), [&](const QByteArray &word) {
+        std::error_code fault;
+        return fs::equivalent(table, pathFromBytes(word), fault);
+    });
+}
+
 int run(const Arguments &arguments)
 {
     openCudaLibrary();
+    if (arguments.has("csv") && !isSafeTarget(arguments.path("csv"), arguments.words()))
+        return usageError(
+            QStringLiteral("The table would replace %1, which is a picture to be scored, a part of the model "
+                           "or no plain file.")
+                .arg(displayPath(arguments.path("csv"))),
+            QStringLiteral("Name a new file after --csv."));
     const auto pictures = picturesOf(arguments.words().mid(1));
     if (!pictures.ok())
         return failWith(pictures.error());

@@ -32,6 +32,7 @@ private Q_SLOTS:
     void decodesAPicture();
     void freshModelsAreReproducible();
     void scoresAnIdxPair();
+    void tableReplacesNoInput();
 
 private:
     QString at(const char *name) const { return m_folder->filePath(QLatin1String(name)); }
@@ -233,6 +234,29 @@ void TestCommandLine::freshModelsAreReproducible()
     QCOMPARE(again.exitCode, 1);
     QVERIFY2(again.err.startsWith("FailedToWriteOutputsError: "), again.err.constData());
     QCOMPARE(cli({"new", "no_such_network", "--classes", "2", "--out", at("d")}).exitCode, 1);
+}
+
+void TestCommandLine::tableReplacesNoInput()
+{
+    writeTinyPipeline(folder(), 6, 1);
+    const ProcessOutcome made = cli({"new", "small_cnn", "--classes", "3", "--set", "in_channels=1", "--set",
+                                     "height=28", "--set", "width=28", "--out", at("model")});
+    QVERIFY2(made.exitCode == 0, made.err.constData());
+    const QString picture = at("tiny-images-idx3-ubyte");
+    const auto content = [&] {
+        QFile file(picture);
+        return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    const QByteArray before = content();
+    QVERIFY(!before.isEmpty());
+    for (const QString &target : {picture, at("model/model.json"), at("model/new.csv"), QStringLiteral("/dev/null")}) {
+        const ProcessOutcome refused = cli({"score", at("model"), picture, "--csv", target});
+        QCOMPARE(refused.exitCode, 2);
+        QVERIFY2(refused.err.contains(target.toUtf8()), refused.err.constData());
+    }
+    QCOMPARE(content(), before);
+    QCOMPARE(cli({"score", at("model"), picture, "--csv", at("table.csv")}).exitCode, 0);
+    QVERIFY(QFile::exists(at("table.csv")));
 }
 
 void TestCommandLine::scoresAnIdxPair()

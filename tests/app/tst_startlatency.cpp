@@ -72,14 +72,15 @@ private:
     static QString program() { return QString::fromStdString((programFolder() / "trainwright-cli").string()); }
 };
 
-/// The 99th percentiles of a run of 20 s. A limit speaks of this program, not of its neighbours: where
-/// others took processor time meanwhile, the attempt says nothing and is made again.
+/// The 99th percentiles of a run of 20 s. A limit speaks of this program, not of its neighbours: so
+/// an attempt that fails is made again, and where others took processor time it says nothing.
 void TestStartLatency::startAndFirstTrainedBatch()
 {
     constexpr double startLimitMs = 500, batchLimitMs = 1500;
     if (!QFile::exists(QStringLiteral("/usr/share/datasets/fashion-mnist/train-images-idx3-ubyte.gz")))
         QSKIP("Debian's dataset-fashion-mnist is not installed.");
     firstTrainedBatch(); // from disk into memory
+    double busiest = 0;
     for (int attempt = 0; attempt < attempts; ++attempt) {
         std::vector<double> starts, batches;
         const double busy = busySeconds(), own = ownSeconds();
@@ -98,9 +99,11 @@ void TestStartLatency::startAndFirstTrainedBatch()
         const bool kept = percentile(starts, .99) <= startLimitMs && percentile(batches, .99) <= batchLimitMs;
         if (kept)
             return;
-        QVERIFY2(foreign >= quiet, "The start or the first batch came too late.");
+        busiest = std::max(busiest, foreign);
     }
-    QSKIP("Other programs kept the machine busy.");
+    if (busiest >= quiet)
+        QSKIP("Other programs kept the machine busy.");
+    QFAIL("The start or the first batch came too late, three times.");
 }
 
 double TestStartLatency::programStart()
