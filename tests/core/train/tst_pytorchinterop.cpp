@@ -78,6 +78,7 @@ private Q_SLOTS:
     }
 
 private:
+    QByteArray readWholeLine();
     QJsonObject reference(const char *what, const fs::path &folder);
     QProcess m_python;
 };
@@ -88,18 +89,25 @@ void TestPytorchInterop::initTestCase()
     m_python.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     m_python.start(python,
                    {QString::fromStdString((test::sourceFolder() / "tests/data/pytorch_reference.py").string())});
-    if (!m_python.waitForReadyRead(120000))
+    const QByteArray greeting = readWholeLine();
+    if (greeting.isEmpty())
         QSKIP("python3 with torch and torchvision was not found");
-    QCOMPARE(m_python.readLine().trimmed(), QByteArray("ready"));
+    QCOMPARE(greeting, QByteArray("ready"));
+}
+
+QByteArray TestPytorchInterop::readWholeLine()
+{
+    // An unbuffered Python (PYTHONUNBUFFERED) writes a line and its end one after the other.
+    while (!m_python.canReadLine())
+        if (!m_python.waitForReadyRead(120000))
+            return {};
+    return m_python.readLine().trimmed();
 }
 
 QJsonObject TestPytorchInterop::reference(const char *what, const fs::path &folder)
 {
     m_python.write(QByteArray(what) + ' ' + QByteArray::fromStdString(folder.string()) + '\n');
-    while (!m_python.canReadLine())
-        if (!m_python.waitForReadyRead(120000))
-            return {};
-    return QJsonDocument::fromJson(m_python.readLine()).object();
+    return QJsonDocument::fromJson(readWholeLine()).object();
 }
 
 void TestPytorchInterop::threeSteps_data()
