@@ -43,10 +43,18 @@ RemoveCommand::RemoveCommand(PipelineDocument &document, const QStringList &node
             || nodes.contains(connection.to.node))
             m_connections.append({i, connection});
     }
+    m_parametersAfter = m_parametersBefore;
+    for (PipelineParameter &parameter : m_parametersAfter)
+        parameter.targets.removeIf([&](const PortAddress &target) { return nodes.contains(target.node); });
+    m_parametersAfter.removeIf([&](const PipelineParameter &parameter) {
+        return parameter.targets.isEmpty() && !m_parametersBefore.contains(parameter); // one that was empty stays
+    });
 }
 
 void RemoveCommand::redo()
 {
+    if (m_parametersAfter != m_parametersBefore)
+        m_document.setPipelineParameters(m_parametersAfter);
     for (auto entry = m_connections.crbegin(); entry != m_connections.crend(); ++entry)
         m_document.removeConnection(entry->second);
     for (auto entry = m_nodes.crbegin(); entry != m_nodes.crend(); ++entry)
@@ -171,6 +179,23 @@ void RenameNodeCommand::redo()
 void RenameNodeCommand::undo()
 {
     m_document.renameNode(m_newId, m_id);
+}
+
+SetPipelineParametersCommand::SetPipelineParametersCommand(PipelineDocument &document,
+                                                           const QList<PipelineParameter> &parameters,
+                                                           const QString &text)
+    : QUndoCommand(text), m_document(document), m_before(document.pipeline().parameters), m_after(parameters)
+{
+}
+
+void SetPipelineParametersCommand::redo()
+{
+    m_document.setPipelineParameters(m_after);
+}
+
+void SetPipelineParametersCommand::undo()
+{
+    m_document.setPipelineParameters(m_before);
 }
 
 SetPipelineNameCommand::SetPipelineNameCommand(PipelineDocument &document, const QString &name, const QString &text)

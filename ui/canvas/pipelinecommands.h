@@ -39,7 +39,7 @@ private:
     PipelineDocument &m_document;
     QList<std::pair<int, PipelineNode>> m_nodes;             ///< by index, ascending
     QList<std::pair<int, PipelineConnection>> m_connections; ///< by index, ascending
-    QList<PipelineParameter> m_parametersBefore;
+    QList<PipelineParameter> m_parametersBefore, m_parametersAfter;
 };
 
 /// Moves of the same nodes within one gesture (a drag, a held arrow key) are one step.
@@ -110,6 +110,20 @@ public:
 private:
     PipelineDocument &m_document;
     QString m_id, m_newId;
+};
+
+/// The list of pipeline parameters as a whole.
+class SetPipelineParametersCommand : public QUndoCommand
+{
+public:
+    SetPipelineParametersCommand(PipelineDocument &document, const QList<PipelineParameter> &parameters,
+                                 const QString &text);
+    void redo() override;
+    void undo() override;
+
+private:
+    PipelineDocument &m_document;
+    QList<PipelineParameter> m_before, m_after;
 };
 
 class SetPipelineNameCommand : public QUndoCommand

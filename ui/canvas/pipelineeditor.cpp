@@ -147,6 +147,60 @@ void PipelineEditor::setName(const QString &name)
         m_undo.push(new SetPipelineNameCommand(m_document, name, tr("Rename the pipeline")));
 }
 
+const PipelineParameter *PipelineEditor::pipelineParameterOf(const QString &node, const QString &parameter) const
+{
+    for (const PipelineParameter &candidate : pipeline().parameters) {
+        if (candidate.targets.contains(PortAddress{node, parameter}))
+            return &candidate;
+    }
+    return nullptr;
+}
+
+QString PipelineEditor::addPipelineParameter(const QStringList &nodes, const QString &parameter)
+{
+    const ComponentType *type = nodes.isEmpty() ? nullptr : m_document.componentOf(nodes.first());
+    const ParameterSpec *spec = type ? type->schema.find(parameter) : nullptr;
+    if (!spec)
+        return {};
+    QSet<QString> taken;
+    for (const PipelineParameter &existing : pipeline().parameters)
+        taken.insert(existing.id);
+    PipelineParameter added{spec->id, spec->label, {}, {}};
+    const QString qualified = (nodes.first() + u'_' + spec->id).left(60);
+    for (int i = 1; taken.contains(added.id); ++i)
+        added.id = i == 1 ? qualified : qualified + QString::number(i);
+    for (const QString &node : nodes) {
+        if (!pipelineParameterOf(node, parameter))
+            added.targets.append({node, parameter});
+    }
+    if (added.targets.isEmpty())
+        return {};
+    m_undo.push(new SetPipelineParametersCommand(m_document, pipeline().parameters + QList{added},
+                                                 tr("Ask for %1 at every run").arg(parameterWord(spec->label))));
+    return added.id;
+}
+
+void PipelineEditor::unbindPipelineParameter(const QStringList &nodes, const QString &parameter)
+{
+    QList<PipelineParameter> rest;
+    for (PipelineParameter candidate : pipeline().parameters) {
+        const bool touched = candidate.targets.removeIf([&](const PortAddress &target) {
+            return target.port == parameter && nodes.contains(target.node);
+        }) > 0;
+        if (!touched || !candidate.targets.isEmpty())
+            rest.append(candidate);
+    }
+    if (rest != pipeline().parameters)
+        m_undo.push(new SetPipelineParametersCommand(m_document, rest, tr("No longer ask for %1").arg(parameter)));
+}
+
+void PipelineEditor::removePipelineParameter(const QString &id)
+{
+    QList<PipelineParameter> rest = pipeline().parameters;
+    if (rest.removeIf([&](const PipelineParameter &parameter) { return parameter.id == id; }) > 0)
+        m_undo.push(new SetPipelineParametersCommand(m_document, rest, tr("No longer ask for %1").arg(id)));
+}
+
 QByteArray PipelineEditor::copy(const QStringList &nodes) const
 {
     Pipeline fragment;

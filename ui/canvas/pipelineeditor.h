@@ -43,6 +43,14 @@ public:
     /// InvalidPipelineError (form), DuplicateNameError.
     Result<void> renameNode(const QString &id, const QString &newId);
     void setName(const QString &name);
+    /// Makes a node parameter one that is asked for at every run; its id, made from the parameter's.
+    /// Nodes of one component that are chosen together share it.
+    QString addPipelineParameter(const QStringList &nodes, const QString &parameter);
+    /// Takes the node parameters out of the pipeline parameters; one that sets nothing more is removed.
+    void unbindPipelineParameter(const QStringList &nodes, const QString &parameter);
+    void removePipelineParameter(const QString &id);
+    /// The pipeline parameter that sets this node parameter, if any.
+    const PipelineParameter *pipelineParameterOf(const QString &node, const QString &parameter) const;
 
     /// Pipeline JSON of the nodes and the wires between them.
     QByteArray copy(const QStringList &nodes) const;

@@ -153,6 +153,10 @@ void MainWindow::connectCanvas()
     connect(m_canvas, &CanvasPage::openRequested, this, [this] { m_session.open(); });
     connect(m_canvas, &CanvasPage::filesDropped, this, [this](const QStringList &files) { openFile(files.first()); });
     connect(m_parameters, &ParameterPanel::problemActivated, this, &MainWindow::showFault);
+    connect(m_parameters, &ParameterPanel::parameterActivated, this, [this](const PortAddress &address) {
+        m_canvas->scene().selectNodes({address.node});
+        m_parameters->focusParameter(address.port);
+    });
     connect(&m_preflight, &PreflightWatch::finished, this,
             [this](const QMap<QString, QString> &summaries, const QList<Error> &errors) {
                 m_canvas->scene().setSummaries(summaries);

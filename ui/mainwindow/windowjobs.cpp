@@ -94,12 +94,13 @@ void MainWindow::run(bool ask, const QStringList &upTo)
     JobRequest request;
     request.pipeline = m_document.pipeline();
     request.upTo = upTo;
-    if (!ask && !RunDialog::isWanted()) {
+    if (!ask && !RunDialog::isWanted() && request.pipeline.parameters.isEmpty()) {
         RunDialog::fillRemembered(request, m_session.displayName());
         submit(request);
         return;
     }
     auto *dialog = new RunDialog(m_session.displayName(), this);
+    dialog->askFor(m_document);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &QDialog::accepted, this, [this, dialog, request]() mutable {
         dialog->store(request);

@@ -6,8 +6,11 @@
 #include "ui/common/usersettings.h"
 #include "ui/common/words.h"
 #include "ui/parameters/parameterrow.h"
+#include "ui/parameters/pipelineparameterlist.h"
 #include "ui/parameters/texteditors.h"
 
+#include <QClipboard>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
@@ -73,6 +76,7 @@ ParameterPanel::ParameterPanel(PipelineEditor &editor, QWidget *parent)
     });
     connect(document, &PipelineDocument::wasReset, this, [this] { setNodes({}); });
     connect(document, &PipelineDocument::changed, this, &ParameterPanel::refreshPipelinePage);
+    connect(document, &PipelineDocument::pipelineParametersChanged, this, [this] { refresh(); });
     connect(document, &PipelineDocument::faultsChanged, this, &ParameterPanel::refreshFaults);
     connect(&Theme::instance(), &Theme::changed, this, [this] { refresh(); });
     setNodes({});
@@ -100,14 +104,20 @@ QWidget *ParameterPanel::makePipelinePage()
     m_problems->setFrameShape(QFrame::NoFrame);
     layout->addWidget(title);
     layout->addWidget(m_name);
+    m_parametersTitle = plainLabel(tr("Asked for at every run"));
+    m_parametersTitle->setFont(titleFont(m_parametersTitle, 1));
+    m_pipelineParameters = new PipelineParameterList(m_editor);
     layout->addWidget(m_counts);
     layout->addSpacing(10);
+    layout->addWidget(m_parametersTitle);
+    layout->addWidget(m_pipelineParameters);
     layout->addWidget(m_problemsTitle);
     layout->addWidget(m_problems, 1);
     m_hint = plainLabel(tr("Select a node to see its parameters. Several nodes of one kind are edited together."));
     layout->addSpacing(6);
     layout->addWidget(m_hint);
     layout->addStretch();
+    connect(m_pipelineParameters, &PipelineParameterList::targetActivated, this, &ParameterPanel::parameterActivated);
     connect(m_name, &QLineEdit::editingFinished, this, [this] { m_editor.setName(m_name->text().trimmed()); });
     connect(m_problems, &QListWidget::itemActivated, this, [this](const QListWidgetItem *item) {
         const QList<Error> faults = m_editor.document().faults() + m_machineFaults;
@@ -243,14 +253,35 @@ void ParameterPanel::addRows(QVBoxLayout *layout, bool advanced)
         auto *row = new ParameterRow(spec, this);
         m_rows.insert(spec.id, row);
         layout->addWidget(row);
-        connect(row, &ParameterRow::edited, this, [this, id = spec.id](const QVariant &value, bool startsGesture) {
-            if (startsGesture)
-                m_gesture = m_editor.newGesture();
-            m_editor.setParameter(m_nodes, id, value, m_gesture);
-        });
-        connect(row, &ParameterRow::resetRequested, this,
-                [this, id = spec.id] { m_editor.resetParameter(m_nodes, id); });
+        connectRow(row);
     }
+}
+
+void ParameterPanel::connectRow(ParameterRow *row)
+{
+    const QString id = row->spec().id;
+    connect(row, &ParameterRow::edited, this, [this, id](const QVariant &value, bool startsGesture) {
+        if (startsGesture)
+            m_gesture = m_editor.newGesture();
+        m_editor.setParameter(m_nodes, id, value, m_gesture);
+    });
+    connect(row, &ParameterRow::resetRequested, this, [this, id] { m_editor.resetParameter(m_nodes, id); });
+    connect(row, &ParameterRow::askAtRunRequested, this, [this, id](bool ask) {
+        if (ask)
+            m_editor.addPipelineParameter(m_nodes, id);
+        else
+            m_editor.unbindPipelineParameter(m_nodes, id);
+    });
+    connect(row, &ParameterRow::copyAsSettingRequested, this, [this, row] { copyAsSettings(row->spec()); });
+}
+
+void ParameterPanel::copyAsSettings(const ParameterSpec &spec) const
+{
+    QStringList settings;
+    for (const QString &node : m_nodes)
+        settings.append(
+            settingText(node + u'.' + spec.id, spec, m_editor.document().effectiveValues(node).value(spec.id)));
+    QGuiApplication::clipboard()->setText(settings.join(u' '));
 }
 
 void ParameterPanel::setAdvancedOpen(bool open)
@@ -308,6 +339,8 @@ void ParameterPanel::refresh()
         }
         row->setValues(values);
         row->setModified(modified);
+        const PipelineParameter *asked = m_editor.pipelineParameterOf(m_nodes.first(), id);
+        row->setPipelineParameter(asked ? asked->id : QString());
         row->setVisible(type->schema.isVisible(id, effective));
     }
     refreshFaults();
@@ -343,6 +376,8 @@ void ParameterPanel::refreshPipelinePage()
     m_counts->setText(tr("Nodes: %1 · connections: %2").arg(pipeline.nodes.size()).arg(pipeline.connections.size()));
     setColor(m_counts, themeColors().mutedText);
     setColor(m_hint, themeColors().mutedText);
+    m_parametersTitle->setVisible(!pipeline.parameters.isEmpty());
+    m_pipelineParameters->refresh();
     const QList<Error> faults = m_editor.document().faults() + m_machineFaults;
     m_problemsTitle->setText(faults.isEmpty() ? tr("No problems: ready to run")
                                               : tr("Problems: %1").arg(faults.size()));

@@ -17,6 +17,7 @@ class QVBoxLayout;
 namespace tw {
 
 class ParameterRow;
+class PipelineParameterList;
 
 /// Parameters of the selected nodes (of one component), built from its schema. Without a selection:
 /// the pipeline's name and its problems.
@@ -39,6 +40,7 @@ public:
 
 Q_SIGNALS:
     void problemActivated(const tw::Error &fault);
+    void parameterActivated(const tw::PortAddress &address);
 
 private:
     QWidget *makePipelinePage();
@@ -47,6 +49,8 @@ private:
     void addRows(QVBoxLayout *layout, bool advanced);
     void refresh();
     void refreshFaults();
+    void connectRow(ParameterRow *row);
+    void copyAsSettings(const ParameterSpec &spec) const;
     void refreshPipelinePage();
     void setAdvancedOpen(bool open);
     void submitId();
@@ -63,6 +67,8 @@ private:
     QLabel *m_counts = nullptr, *m_problemsTitle = nullptr, *m_title = nullptr, *m_chip = nullptr,
            *m_description = nullptr, *m_idFault = nullptr, *m_hint = nullptr;
     QListWidget *m_problems = nullptr;
+    QLabel *m_parametersTitle = nullptr;
+    PipelineParameterList *m_pipelineParameters = nullptr;
     QScrollArea *m_scroll = nullptr;
     QToolButton *m_advancedButton = nullptr;
     QWidget *m_advanced = nullptr;

@@ -5,10 +5,11 @@
 #include "ui/common/theme.h"
 #include "ui/common/words.h"
 
-#include <QEvent>
+#include <QContextMenuEvent>
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QToolButton>
 
 namespace tw {
@@ -25,9 +26,23 @@ static QLabel *noteLabel(QWidget *parent)
     return label;
 }
 
+static QToolButton *smallButton(const QString &icon, QWidget *parent)
+{
+    auto *button = new QToolButton(parent);
+    button->setIcon(themedIcon(icon));
+    button->setAutoRaise(true);
+    button->setIconSize(QSize(14, 14));
+    QSizePolicy keepsPlace = button->sizePolicy();
+    keepsPlace.setRetainSizeWhenHidden(true);
+    button->setSizePolicy(keepsPlace);
+    button->hide();
+    return button;
+}
+
 ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
     : QWidget(parent), m_editor(makeParameterEditor(spec, this)), m_label(new QLabel(this)), m_fault(noteLabel(this)),
-      m_help(noteLabel(this)), m_reset(new QToolButton(this))
+      m_help(noteLabel(this)), m_reset(smallButton(QStringLiteral("reset"), this)),
+      m_more(smallButton(QStringLiteral("more"), this))
 {
     setObjectName(QStringLiteral("row.") + spec.id);
     m_label->setTextFormat(Qt::PlainText);
@@ -38,9 +53,6 @@ ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
     m_help->setText(parameterWord(spec.help) + (range.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(range)));
     m_fault->setObjectName(QStringLiteral("fault.") + spec.id);
     m_label->setToolTip(plainTooltip(m_help->text().trimmed()));
-    m_reset->setIcon(themedIcon(QStringLiteral("reset")));
-    m_reset->setAutoRaise(true);
-    m_reset->setIconSize(QSize(14, 14));
     m_reset->setFocusPolicy(Qt::TabFocus);
     m_reset->setObjectName(QStringLiteral("reset.") + spec.id);
     m_reset->setAccessibleName(tr("Reset %1").arg(parameterWord(spec.label)));
@@ -48,11 +60,16 @@ ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
                                          .arg(spec.defaultValue.isValid() ? spec.toText(spec.defaultValue)
                                               : spec.automatic            ? parameterWord(spec.automaticLabel)
                                                                           : tr("empty"))));
-    QSizePolicy keepsPlace = m_reset->sizePolicy();
-    keepsPlace.setRetainSizeWhenHidden(true);
-    m_reset->setSizePolicy(keepsPlace);
-    m_reset->hide();
+    m_more->setFocusPolicy(Qt::NoFocus);
+    m_more->setObjectName(QStringLiteral("more.") + spec.id);
+    m_more->setAccessibleName(tr("More for %1").arg(parameterWord(spec.label)));
+    layOut(spec);
+    connectAll();
+    setPipelineParameter({});
+}
 
+void ParameterRow::layOut(const ParameterSpec &spec)
+{
     auto *layout = new QGridLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setHorizontalSpacing(6);
@@ -67,7 +84,11 @@ ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
         cell->addWidget(unit);
     }
     layout->addLayout(cell, 0, 1);
-    layout->addWidget(m_reset, 0, 2);
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(0);
+    buttons->addWidget(m_reset);
+    buttons->addWidget(m_more);
+    layout->addLayout(buttons, 0, 2);
     layout->addWidget(m_fault, 1, 0, 1, 3);
     layout->addWidget(m_help, 2, 0, 1, 3);
     // The label's text has no say in the width, so that the fields of all rows begin on one line.
@@ -75,6 +96,10 @@ ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
     layout->setColumnMinimumWidth(0, 96);
     layout->setColumnStretch(0, 2);
     layout->setColumnStretch(1, 3);
+}
+
+void ParameterRow::connectAll()
+{
     m_editor->field()->installEventFilter(this);
     connect(m_editor, &ParameterEditor::edited, this, [this](const QVariant &value) {
         m_refusal.reset();
@@ -87,13 +112,67 @@ ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
         m_refusal = reason;
         showFault();
     });
-    connect(m_reset, &QToolButton::clicked, this, [this] {
-        const QList<QVariant> shown = m_values;
-        m_refusal.reset();
-        m_values.clear();
-        setValues(shown);
-        Q_EMIT resetRequested();
-    });
+    connect(m_reset, &QToolButton::clicked, this, &ParameterRow::resetValue);
+    connect(m_more, &QToolButton::clicked, this,
+            [this] { showMenu(m_more->mapToGlobal(m_more->rect().bottomLeft())); });
+}
+
+void ParameterRow::resetValue()
+{
+    const QList<QVariant> shown = m_values;
+    m_refusal.reset();
+    m_values.clear();
+    setValues(shown);
+    Q_EMIT resetRequested();
+}
+
+void ParameterRow::setPipelineParameter(const QString &id)
+{
+    m_pipelineParameter = id;
+    m_more->setIcon(themedIcon(id.isEmpty() ? QStringLiteral("more") : QStringLiteral("asked")));
+    m_more->setToolTip(plainTooltip(id.isEmpty() ? tr("More (Alt+Return in the field)")
+                                                 : tr("Pipeline parameter %1: asked for at every run").arg(id)));
+    updateMore(underMouse());
+}
+
+void ParameterRow::updateMore(bool wanted)
+{
+    m_more->setVisible(wanted || !m_pipelineParameter.isEmpty() || m_editor->field()->hasFocus());
+}
+
+void ParameterRow::showMenu(const QPoint &globalPosition)
+{
+    auto *menu = new QMenu(this);
+    menu->setObjectName(QStringLiteral("rowMenu"));
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    QAction *ask = menu->addAction(tr("Ask at every run"));
+    ask->setCheckable(true);
+    ask->setChecked(!m_pipelineParameter.isEmpty());
+    ask->setObjectName(QStringLiteral("askAtRun"));
+    connect(ask, &QAction::triggered, this, &ParameterRow::askAtRunRequested);
+    QAction *reset = menu->addAction(tr("Reset to the default"));
+    reset->setEnabled(m_modified || m_refusal);
+    connect(reset, &QAction::triggered, this, &ParameterRow::resetValue);
+    menu->addSeparator();
+    QAction *copy = menu->addAction(tr("Copy as a command-line setting"));
+    copy->setObjectName(QStringLiteral("copyAsSetting"));
+    connect(copy, &QAction::triggered, this, &ParameterRow::copyAsSettingRequested);
+    menu->popup(globalPosition);
+}
+
+void ParameterRow::contextMenuEvent(QContextMenuEvent *event)
+{
+    showMenu(event->globalPos());
+}
+
+void ParameterRow::enterEvent(QEnterEvent *)
+{
+    updateMore(true);
+}
+
+void ParameterRow::leaveEvent(QEvent *)
+{
+    updateMore(false);
 }
 
 void ParameterRow::setValues(const QList<QVariant> &values)
@@ -157,8 +236,16 @@ bool ParameterRow::eventFilter(QObject *watched, QEvent *event)
         palette.setColor(QPalette::WindowText, themeColors().mutedText);
         m_help->setPalette(palette);
         m_help->setVisible(!m_help->text().trimmed().isEmpty());
+        m_more->show();
     } else if (event->type() == QEvent::FocusOut) {
         m_help->hide();
+        updateMore(underMouse());
+    } else if (event->type() == QEvent::KeyPress) {
+        const auto *key = static_cast<QKeyEvent *>(event);
+        if (key->modifiers() == Qt::AltModifier && (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter)) {
+            showMenu(m_more->mapToGlobal(m_more->rect().bottomLeft()));
+            return true;
+        }
     }
     return QWidget::eventFilter(watched, event);
 }

@@ -14,7 +14,11 @@
 
 #include <QAbstractButton>
 #include <QApplication>
+#include <QDialogButtonBox>
+#include <QLabel>
+#include <QLineEdit>
 #include <QMessageBox>
+#include <QPushButton>
 #include <QTest>
 #include <QTimer>
 
@@ -66,6 +70,7 @@ class TestWindowJobs : public QObject
     Q_OBJECT
 
 private Q_SLOTS:
+    void pipelineParametersAreAskedForAtEveryRun();
     void init()
     {
         m_studio = std::make_unique<Studio>();
@@ -270,6 +275,36 @@ private:
     std::unique_ptr<Studio> m_studio;
     std::unique_ptr<MainWindow> m_window;
 };
+
+void TestWindowJobs::pipelineParametersAreAskedForAtEveryRun()
+{
+    Pipeline pipeline = training(40);
+    pipeline.parameters = {
+        {QStringLiteral("steps"), QStringLiteral("Steps"), {{QStringLiteral("train"), QStringLiteral("steps")}}, {}}};
+    m_window->editor().document().reset(pipeline);
+    QTest::keyClick(m_window.get(), Qt::Key_Return, Qt::ControlModifier);
+    auto *dialog = m_window->findChild<RunDialog *>();
+    QVERIFY(dialog && dialog->isVisible());
+    auto *line = dialog->findChild<QLineEdit *>(QStringLiteral("editor.steps"));
+    QVERIFY(line);
+    QCOMPARE(line->text(), QStringLiteral("40"));
+    auto *run = dialog->findChild<QDialogButtonBox *>()->button(QDialogButtonBox::Ok);
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("many"));
+    QVERIFY(!run->isEnabled());
+    QVERIFY(dialog->findChild<QLabel *>(QStringLiteral("parameterFault"))->text().contains(QStringLiteral("many")));
+    line->selectAll();
+    QTest::keyClicks(line, QStringLiteral("3"));
+    QVERIFY(run->isEnabled());
+    QTest::mouseClick(run, Qt::LeftButton);
+    QTRY_VERIFY(!m_studio->workspace->jobs()->isEmpty());
+    const QString job = m_studio->workspace->jobs()->first().id;
+    QTRY_COMPARE(m_studio->workspace->job(job)->state, JobState::Completed);
+    const auto ran = m_window->jobs().pipeline(job);
+    QVERIFY(ran);
+    QCOMPARE(ran->find(QStringLiteral("train"))->parameters.integer("steps"), 3);
+    QVERIFY(m_window->editor().pipeline() == pipeline); // it holds for that run only
+}
 
 QTEST_MAIN(TestWindowJobs)
 #include "tst_windowjobs.moc"

@@ -6,11 +6,13 @@
 #include "ui/parameters/parameterrow.h"
 
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QLocale>
+#include <QMenu>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QToolButton>
@@ -255,7 +257,82 @@ private Q_SLOTS:
         QCOMPARE(activated[0][0].value<Error>().nodeId, QStringLiteral("source1"));
     }
 
+    void aParameterBecomesOneOfThePipeline()
+    {
+        const QString epochs = QStringLiteral("epochs");
+        chooseInRowMenu(epochs, QStringLiteral("askAtRun"));
+        const PipelineParameter expected{epochs, QStringLiteral("Epochs"), {{QStringLiteral("train1"), epochs}}, {}};
+        QCOMPARE(m_editor->pipeline().parameters.size(), 1);
+        QVERIFY(m_editor->pipeline().parameters.first() == expected);
+        QCOMPARE(m_panel->row(epochs)->pipelineParameter(), epochs);
+        QVERIFY(m_document->faults().isEmpty());
+        // Chosen together, two nodes share one, under another id.
+        const QString second = m_editor->addNode(QStringLiteral("test-train"), {});
+        m_panel->setNodes({second});
+        chooseInRowMenu(epochs, QStringLiteral("askAtRun"));
+        QCOMPARE(m_panel->row(epochs)->pipelineParameter(), second + QStringLiteral("_epochs"));
+        // The list of the page without a selection: Delete no longer asks.
+        m_panel->setNodes({});
+        auto *list = m_panel->findChild<QListWidget *>(QStringLiteral("pipelineParameters"));
+        QCOMPARE(list->count(), 2);
+        QCOMPARE(list->item(0)->text(), QStringLiteral("epochs = 5"));
+        QSignalSpy activated(m_panel.get(), &ParameterPanel::parameterActivated);
+        list->setCurrentRow(0);
+        QTest::keyClick(list, Qt::Key_Return);
+        QCOMPARE(activated.size(), 1);
+        QVERIFY(activated[0][0].value<PortAddress>() == expected.targets.first());
+        QTest::keyClick(list, Qt::Key_Delete);
+        QCOMPARE(list->count(), 1);
+        // A node that goes takes its parameter along; undo brings all back.
+        m_editor->remove({second}, {});
+        QVERIFY(m_editor->pipeline().parameters.isEmpty());
+        QVERIFY(m_document->faults().isEmpty());
+        m_editor->undoStack().undo();
+        m_editor->undoStack().undo();
+        QCOMPARE(m_editor->pipeline().parameters.size(), 2);
+        m_panel->setNodes({QStringLiteral("train1")});
+        chooseInRowMenu(epochs, QStringLiteral("askAtRun"));
+        QCOMPARE(m_editor->pipeline().parameters.size(), 1);
+        QVERIFY(m_panel->row(epochs)->pipelineParameter().isEmpty());
+    }
+
+    void aSettingIsCopiedForTheCommandLine_data()
+    {
+        QTest::addColumn<QString>("node");
+        QTest::addColumn<QString>("parameter");
+        QTest::addColumn<QVariant>("value");
+        QTest::addColumn<QString>("copied");
+        QTest::newRow("number") << "train1"
+                                << "epochs" << QVariant(7LL) << "--set train1.epochs=7";
+        QTest::newRow("automatic") << "train1"
+                                   << "seed" << QVariant() << "--set train1.seed=";
+        QTest::newRow("quoted") << "source1"
+                                << "path" << QVariant(QByteArray("/my data/it's"))
+                                << "--set 'source1.path=/my data/it'\\''s'";
+    }
+    void aSettingIsCopiedForTheCommandLine()
+    {
+        QFETCH(QString, node);
+        QFETCH(QString, parameter);
+        QFETCH(QVariant, value);
+        m_panel->setNodes({node});
+        m_editor->setParameter({node}, parameter, value, m_editor->newGesture());
+        chooseInRowMenu(parameter, QStringLiteral("copyAsSetting"));
+        QTEST(QGuiApplication::clipboard()->text(), "copied");
+    }
+
 private:
+    /// Opens the menu of a row with the keyboard and triggers one of its actions.
+    void chooseInRowMenu(const QString &parameter, const QString &action)
+    {
+        m_panel->focusParameter(parameter);
+        QTest::keyClick(field(parameter), Qt::Key_Return, Qt::AltModifier);
+        auto *menu = m_panel->row(parameter)->findChild<QMenu *>(QStringLiteral("rowMenu"));
+        QVERIFY(menu && menu->isVisible());
+        menu->findChild<QAction *>(action)->trigger();
+        menu->close();
+        QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
     ParameterValues effective() const { return m_document->effectiveValues(m_panel->nodes().first()); }
     QWidget *field(const QString &parameter) const { return m_panel->row(parameter)->editor()->field(); }
     QLineEdit *type(const QString &parameter, const QString &text)
