@@ -14,15 +14,23 @@ build_jobs() {
     echo $((cores < memory ? cores : memory))
 }
 
+# build_preset PRESET TARGETS [CONFIGURE_OPTION]... configures and builds; TARGETS is a list in one word.
+build_preset() {
+    local preset=$1 targets=$2 log="$root/build/configure.log"
+    shift 2
+    mkdir -p "$root/build" || fail "cannot write to $root/build."
+    say "configuring build/$preset"
+    (cd "$root" && cmake --preset "$preset" "$@") >"$log" 2>&1 \
+        || { tail -n 20 "$log" >&2; fail "configuring failed; the whole log is $log."; }
+    say "building $preset (the first time takes several minutes)"
+    # shellcheck disable=SC2086
+    cmake --build "$root/build/$preset" -j "$(build_jobs)" --target $targets || fail "the build failed; the lines above say where."
+}
+
 # build_release PROGRAMS|ALL [CONFIGURE_OPTION]... configures and builds the release preset.
 build_release() {
-    local log="$root/build/configure.log" targets=(all)
-    [ "$1" = ALL ] || targets=(trainwright trainwright-cli)
+    local targets=all
+    [ "$1" = ALL ] || targets="trainwright trainwright-cli"
     shift
-    mkdir -p "$root/build" || fail "cannot write to $root/build."
-    say "configuring build/release"
-    (cd "$root" && cmake --preset release "$@") >"$log" 2>&1 \
-        || { tail -n 20 "$log" >&2; fail "configuring failed; the whole log is $log."; }
-    say "building (the first time takes several minutes)"
-    cmake --build "$root/build/release" -j "$(build_jobs)" --target "${targets[@]}" || fail "the build failed; the lines above say where."
+    build_preset release "$targets" "$@"
 }
