@@ -34,6 +34,8 @@ class TestOutputsTab : public QObject
     Q_OBJECT
 private Q_SLOTS:
     void init();
+    // QTemporaryDir cannot remove names that are not UTF-8.
+    void cleanup() { std::filesystem::remove_all(pathFromText(m_folder->path())); }
     void csvCase();
     void csvOddities();
     void namesAreShownLiterally();
