@@ -67,6 +67,7 @@ void addMlpParameters(ComponentType &type)
     type.parameter(
         ParameterSpec::integers("hidden_sizes", QT_TRANSLATE_NOOP("Parameter", "Hidden sizes"), {10})
             .atLeast(1)
+            .atMost(1 << 20)
             .visibleWhen("network", mlp)
             .withHelp(QT_TRANSLATE_NOOP("Parameter", "Number of units of each hidden layer, from the input on.")));
     type.parameter(ParameterSpec::choice("activation", QT_TRANSLATE_NOOP("Parameter", "Activation"), "relu",

@@ -106,6 +106,21 @@ int boundedInt(qlonglong value)
     return int(std::min<qlonglong>(value, std::numeric_limits<int>::max()));
 }
 
+void setOptimizer(TrainingSpec &spec, const ParameterValues &values)
+{
+    spec.optimizer = values.text("optimizer");
+    spec.momentum = values.real("momentum");
+    spec.nesterov = values.boolean("nesterov") && spec.momentum > 0;
+    spec.beta1 = values.real("beta1");
+    spec.beta2 = values.real("beta2");
+    spec.weightDecay = values.real("weight_decay");
+    spec.schedule = values.text("schedule");
+    spec.power = values.real("power");
+    spec.endLearningRate = values.real("end_learning_rate");
+    spec.stepSize = boundedInt(values.integer("step_size"));
+    spec.gamma = values.real("gamma");
+}
+
 TrainingSpec specOf(const ParameterValues &values, RunContext &context)
 {
     TrainingSpec spec;
@@ -117,11 +132,14 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.patience = boundedInt(values.integer("patience"));
     spec.printFrequency = boundedInt(values.integer("print_frequency"));
     spec.device = values.text("device");
-    spec.momentum = values.real("momentum");
-    spec.nesterov = values.boolean("nesterov") && spec.momentum > 0;
-    spec.weightDecay = values.real("weight_decay");
-    spec.power = values.real("power");
-    spec.endLearningRate = values.real("end_learning_rate");
+    setOptimizer(spec, values);
+    spec.labelSmoothing = values.real("label_smoothing");
+    spec.balancedClasses = values.text("class_weights") == QLatin1String("balanced");
+    spec.gradientClipNorm = values.real("gradient_clip_norm");
+    spec.accumulationSteps = boundedInt(values.integer("accumulation_steps"));
+    spec.stopAfterMinutes = values.real("stop_after_minutes");
+    spec.patienceAgainstPrevious = values.text("patience_reference") == QLatin1String("previous");
+    spec.evaluateTrainingSet = values.text("evaluate_training_set");
     spec.keep = values.text("keep");
     spec.numWorkers = values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
     spec.prefetch = boundedInt(values.integer("prefetch"));
@@ -238,11 +256,30 @@ void addBasicParameters(ComponentType &type)
                                                                 "takes the first graphics card there is.")));
 }
 
+void addAdamParameters(ComponentType &type)
+{
+    const QStringList adam{QStringLiteral("adam"), QStringLiteral("adamw")};
+    const auto beta = [&](const char *id, const char *label, double value, const char *help) {
+        type.parameter(ParameterSpec::real(id, label, value)
+                           .atLeast(0)
+                           .below(1)
+                           .isAdvanced()
+                           .visibleWhen("optimizer", adam)
+                           .withHelp(help));
+    };
+    beta("beta1", QT_TRANSLATE_NOOP("Parameter", "Beta 1"), 0.9,
+         QT_TRANSLATE_NOOP("Parameter", "Decay of the running mean of gradients."));
+    beta("beta2", QT_TRANSLATE_NOOP("Parameter", "Beta 2"), 0.999,
+         QT_TRANSLATE_NOOP("Parameter", "Decay of the running mean of squared gradients."));
+}
+
 void addOptimizerParameters(ComponentType &type)
 {
-    const QStringList sgd{QStringLiteral("sgd")}, polynomial{QStringLiteral("polynomial")};
+    const QStringList sgd{QStringLiteral("sgd")};
     type.parameter(ParameterSpec::choice("optimizer", QT_TRANSLATE_NOOP("Parameter", "Optimizer"), "sgd",
-                                         {{QStringLiteral("sgd"), QT_TRANSLATE_NOOP("Parameter", "SGD")}})
+                                         {{QStringLiteral("sgd"), QT_TRANSLATE_NOOP("Parameter", "SGD")},
+                                          {QStringLiteral("adam"), QT_TRANSLATE_NOOP("Parameter", "Adam")},
+                                          {QStringLiteral("adamw"), QT_TRANSLATE_NOOP("Parameter", "AdamW")}})
                        .isAdvanced()
                        .withHelp(QT_TRANSLATE_NOOP("Parameter", "The rule that turns gradients into steps.")));
     type.parameter(
@@ -257,13 +294,22 @@ void addOptimizerParameters(ComponentType &type)
                        .visibleWhen("optimizer", sgd)
                        .withHelp(QT_TRANSLATE_NOOP(
                            "Parameter", "Looks one step of momentum ahead; without momentum it has no effect.")));
+    addAdamParameters(type);
     type.parameter(
         ParameterSpec::real("weight_decay", QT_TRANSLATE_NOOP("Parameter", "Weight decay"), 1e-4)
             .atLeast(0)
             .isAdvanced()
             .withHelp(QT_TRANSLATE_NOOP("Parameter", "Pulls all weights towards zero, against overfitting.")));
+}
+
+void addScheduleParameters(ComponentType &type)
+{
+    const QStringList polynomial{QStringLiteral("polynomial")}, step{QStringLiteral("step")};
     type.parameter(ParameterSpec::choice("schedule", QT_TRANSLATE_NOOP("Parameter", "Schedule"), "polynomial",
-                                         {{QStringLiteral("polynomial"), QT_TRANSLATE_NOOP("Parameter", "Polynomial")}})
+                                         {{QStringLiteral("polynomial"), QT_TRANSLATE_NOOP("Parameter", "Polynomial")},
+                                          {QStringLiteral("cosine"), QT_TRANSLATE_NOOP("Parameter", "Cosine")},
+                                          {QStringLiteral("step"), QT_TRANSLATE_NOOP("Parameter", "Step")},
+                                          {QStringLiteral("constant"), QT_TRANSLATE_NOOP("Parameter", "Constant")}})
                        .isAdvanced()
                        .withHelp(QT_TRANSLATE_NOOP("Parameter", "How the learning rate falls after the warm-up.")));
     type.parameter(ParameterSpec::real("power", QT_TRANSLATE_NOOP("Parameter", "Power"), 2)
@@ -275,8 +321,75 @@ void addOptimizerParameters(ComponentType &type)
     type.parameter(ParameterSpec::real("end_learning_rate", QT_TRANSLATE_NOOP("Parameter", "End learning rate"), 0)
                        .atLeast(0)
                        .isAdvanced()
-                       .visibleWhen("schedule", polynomial)
+                       .visibleWhen("schedule", {QStringLiteral("polynomial"), QStringLiteral("cosine")})
                        .withHelp(QT_TRANSLATE_NOOP("Parameter", "Learning rate that the schedule falls to.")));
+    type.parameter(ParameterSpec::integer("step_size", QT_TRANSLATE_NOOP("Parameter", "Step size"), 7)
+                       .above(0)
+                       .isAdvanced()
+                       .visibleWhen("schedule", step)
+                       .withUnit(QT_TRANSLATE_NOOP("Parameter", "epochs"))
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Epochs between two falls of the learning rate.")));
+    type.parameter(ParameterSpec::real("gamma", QT_TRANSLATE_NOOP("Parameter", "Gamma"), 0.1)
+                       .above(0)
+                       .atMost(1)
+                       .isAdvanced()
+                       .visibleWhen("schedule", step)
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Factor of the learning rate at each fall.")));
+}
+
+void addLossParameters(ComponentType &type)
+{
+    type.parameter(ParameterSpec::real("label_smoothing", QT_TRANSLATE_NOOP("Parameter", "Label smoothing"), 0)
+                       .atLeast(0)
+                       .below(1)
+                       .isAdvanced()
+                       .withHelp(QT_TRANSLATE_NOOP("Parameter", "Share of the target that is spread over all classes, "
+                                                                "against overconfidence; 0 spreads none.")));
+    type.parameter(
+        ParameterSpec::choice("class_weights", QT_TRANSLATE_NOOP("Parameter", "Class weights"), "none",
+                              {{QStringLiteral("none"), QT_TRANSLATE_NOOP("Parameter", "None")},
+                               {QStringLiteral("balanced"), QT_TRANSLATE_NOOP("Parameter", "Balanced")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Balanced lets rare classes count as much in the training loss as "
+                                                     "common ones; validation figures stay unweighted.")));
+    type.parameter(
+        ParameterSpec::real("gradient_clip_norm", QT_TRANSLATE_NOOP("Parameter", "Gradient clip norm"), 0)
+            .atLeast(0)
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Longer gradients are shortened to this norm; 0 is off.")));
+    type.parameter(
+        ParameterSpec::integer("accumulation_steps", QT_TRANSLATE_NOOP("Parameter", "Accumulation steps"), 1)
+            .atLeast(1)
+            .isAdvanced()
+            .withUnit(QT_TRANSLATE_NOOP("Parameter", "batches"))
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Batches whose gradients make one step: a larger batch for the "
+                                                     "memory of a small one.")));
+}
+
+void addStoppingParameters(ComponentType &type)
+{
+    type.parameter(
+        ParameterSpec::real("stop_after_minutes", QT_TRANSLATE_NOOP("Parameter", "Stop after"), 0)
+            .atLeast(0)
+            .isAdvanced()
+            .withUnit(QT_TRANSLATE_NOOP("Parameter", "minutes"))
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Training ends after this time and keeps the best weights; 0 is "
+                                                     "off.")));
+    type.parameter(
+        ParameterSpec::choice("patience_reference", QT_TRANSLATE_NOOP("Parameter", "Patience reference"), "best",
+                              {{QStringLiteral("best"), QT_TRANSLATE_NOOP("Parameter", "Best epoch")},
+                               {QStringLiteral("previous"), QT_TRANSLATE_NOOP("Parameter", "Previous epoch")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter",
+                                        "The validation loss that an epoch must be below to be no loss of patience.")));
+    type.parameter(
+        ParameterSpec::choice("evaluate_training_set", QT_TRANSLATE_NOOP("Parameter", "Evaluate training set"), "never",
+                              {{QStringLiteral("never"), QT_TRANSLATE_NOOP("Parameter", "Never")},
+                               {QStringLiteral("end"), QT_TRANSLATE_NOOP("Parameter", "At the end")},
+                               {QStringLiteral("each_epoch"), QT_TRANSLATE_NOOP("Parameter", "After each epoch")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Accuracy on the training pictures as validation sees them; "
+                                                     "costs a pass over them.")));
 }
 
 void addLoopParameters(ComponentType &type)
@@ -345,6 +458,9 @@ ComponentType train_pytorch_model()
     type.output("trained_model", QT_TRANSLATE_NOOP("Component", "Trained model"), DataType::ModelDirectory);
     addBasicParameters(type);
     addOptimizerParameters(type);
+    addScheduleParameters(type);
+    addLossParameters(type);
+    addStoppingParameters(type);
     addLoopParameters(type);
     type.validate = validateValues;
     type.preflight = preflightTraining;

@@ -84,7 +84,7 @@ void TrainingReport::startEpoch(int epoch, std::int64_t batches)
 
 void TrainingReport::step(const StepFigures &figures)
 {
-    ++m_batchesDone;
+    m_batchesDone = figures.batch + 1;
     m_images += figures.images;
     m_trainingSeconds += figures.waitSeconds + figures.stepSeconds;
     m_running.add({figures.images, figures.loss * figures.images, 0, 0});
@@ -103,7 +103,7 @@ void TrainingReport::step(const StepFigures &figures)
                                  .arg(figures.batch)
                                  .arg(m_batches)
                                  .arg(fixed(rate, 0), timeLeft()));
-    if (figures.batch % m_spec.printFrequency == 0)
+    if (figures.iteration % m_spec.printFrequency == 0)
         logStep(figures, rate);
 }
 
@@ -133,6 +133,8 @@ void TrainingReport::epoch(const EpochFigures &figures)
     emitPoint(QStringLiteral("val_top5"), figures.validation.top5());
     emitPoint(QStringLiteral("train_top1"), figures.training.top1());
     emitPoint(QStringLiteral("train_top5"), figures.training.top5());
+    if (figures.trainingSetTop1)
+        emitPoint(QStringLiteral("train_eval_top1"), *figures.trainingSetTop1);
     emitPoint(QStringLiteral("epoch_seconds"), figures.seconds);
     emitPoint(QStringLiteral("memory_mb"), residentMegabytes());
     emitPoint(QStringLiteral("cpu_percent"), 100 * (processCpuSeconds() - m_cpuAtEpoch) / wall);
@@ -142,6 +144,14 @@ void TrainingReport::epoch(const EpochFigures &figures)
              .arg(epochText(figures.epoch), fixed(figures.training.loss(), 4), fixed(figures.validation.loss(), 4),
                   fixed(figures.validation.top1(), 4), fixed(figures.validation.top5(), 4),
                   fixed(figures.training.top1(), 4), fixed(figures.seconds, 1)));
+}
+
+void TrainingReport::trainingSet(std::int64_t step, int epoch, double top1)
+{
+    metric(QStringLiteral("train_eval_top1"), step, epoch, top1);
+    line(QStringLiteral("Training pictures in evaluation mode, weights of epoch %1: Top-1: %2")
+             .arg(epoch)
+             .arg(top1, 0, 'f', 4));
 }
 
 double TrainingReport::imagesPerSecond() const

@@ -8,14 +8,16 @@
 #include <QStringList>
 
 #include <chrono>
+#include <optional>
 
 namespace tw {
 
 struct StepFigures
 {
-    int epoch = 1;          ///< from 1
-    std::int64_t batch = 0; ///< from 0
-    std::int64_t step = 1;  ///< optimizer steps done, this one included
+    int epoch = 1;              ///< from 1
+    std::int64_t batch = 0;     ///< from 0; the last one of the step
+    std::int64_t iteration = 0; ///< steps of this epoch before this one
+    std::int64_t step = 1;      ///< optimizer steps done, this one included
     int images = 0;
     double loss = 0;
     double learningRate = 0;
@@ -31,6 +33,7 @@ struct EpochFigures
     Score validation;
     double seconds = 0; ///< training and validation
     double bestValTop1 = 0;
+    std::optional<double> trainingSetTop1; ///< in evaluation mode
 };
 
 /// Turns what the trainer does into log lines, series, progress and results of its RunContext.
@@ -48,6 +51,8 @@ public:
     void step(const StepFigures &figures);
     void validating(std::int64_t images, std::int64_t total);
     void epoch(const EpochFigures &figures);
+    /// The kept weights on the training pictures, at the end.
+    void trainingSet(std::int64_t step, int epoch, double top1);
     /// Over all steps and the waiting for their images, as the series; without validation.
     double imagesPerSecond() const;
 

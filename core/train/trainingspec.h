@@ -24,12 +24,24 @@ struct TrainingSpec
     int patience = 3;
     int printFrequency = 10;
     QString device = QStringLiteral("auto");
-    double momentum = 0.9;
-    bool nesterov = true;
+    QString optimizer = QStringLiteral("sgd"); ///< sgd | adam | adamw
+    double momentum = 0.9;                     ///< sgd
+    bool nesterov = true;                      ///< sgd
+    double beta1 = 0.9, beta2 = 0.999;         ///< adam, adamw
     double weightDecay = 1e-4;
-    double power = 2;
-    double endLearningRate = 0;
-    QString keep = QStringLiteral("best_top1"); ///< best_top1 | best_loss | last
+    QString schedule = QStringLiteral("polynomial"); ///< polynomial | cosine | step | constant
+    double power = 2;                                ///< polynomial
+    double endLearningRate = 0;                      ///< polynomial, cosine
+    int stepSize = 7;                                ///< step: epochs
+    double gamma = 0.1;                              ///< step
+    double labelSmoothing = 0;
+    bool balancedClasses = false;                          ///< class_weights balanced
+    double gradientClipNorm = 0;                           ///< 0: off
+    int accumulationSteps = 1;                             ///< batches for one optimizer step
+    double stopAfterMinutes = 0;                           ///< 0: off
+    bool patienceAgainstPrevious = false;                  ///< patience_reference previous
+    QString evaluateTrainingSet = QStringLiteral("never"); ///< never | end | each_epoch
+    QString keep = QStringLiteral("best_top1");            ///< best_top1 | best_loss | last
     int numWorkers = 2;
     int prefetch = 2;
     QString onNan = QStringLiteral("stop"); ///< stop | continue
@@ -42,14 +54,19 @@ struct TrainingResult
 {
     ModelInfo info;    ///< training figures filled in
     StateDict weights; ///< host memory, deep copies
-    QString stopped;   ///< empty, "user", "patience", "nan"
+    QString stopped;   ///< empty, "user", "patience", "nan", "time"
     double bestValTop1 = 0;
     int bestEpoch = 0;
     int epochsDone = 0;
 };
 
-/// Learning rate of optimizer step `step` (from 0); S steps an epoch, E epochs, w = warmup·S ≤ T = E·S.
-/// step < w: lr·(step+1)/w; else end + (lr − end)·(1 − (step−w)/(T−w))^power.
-double polynomialLearningRate(std::int64_t step, std::int64_t stepsPerEpoch, const TrainingSpec &spec);
+/// Learning rate of optimizer step t (from 0); S steps an epoch, E epochs, w = warmup·S ≤ T = E·S.
+/// t < w: lr·(t+1)/w. Then, with d = (t−w)/(T−w): polynomial end + (lr − end)·(1 − d)^power; cosine
+/// end + (lr − end)·½(1 + cos(π·d)); step lr·gamma^⌊(⌊t/S⌋ − warmup)/step_size⌋; constant lr.
+double learningRate(std::int64_t step, std::int64_t stepsPerEpoch, const TrainingSpec &spec);
+
+/// Weight of each class in the loss: n / (K·n_k) for the K classes with images (scikit-learn's
+/// "balanced"); 0 for a class without images, which no label names.
+std::vector<double> balancedClassWeights(const std::vector<std::int64_t> &counts);
 
 } // namespace tw

@@ -7,6 +7,7 @@
 Prints one JSON object. Needs torch; a residual network needs torchvision too.
 """
 import json
+import math
 import pathlib
 import sys
 
@@ -58,7 +59,27 @@ def load_images(case, folder):
 
 def learning_rate(case, step, total):
     lr, end = case["learning_rate"], case["end_learning_rate"]
+    if case["schedule"] == "cosine":
+        return end + (lr - end) * (1 + math.cos(math.pi * step / total)) / 2
+    if case["schedule"] == "constant":
+        return lr
     return end + (lr - end) * (1 - step / total) ** case["power"]
+
+
+def make_optimizer(case, parameters):
+    options = {"lr": case["learning_rate"], "weight_decay": case["weight_decay"]}
+    if case["optimizer"] == "sgd":
+        return torch.optim.SGD(parameters, momentum=case["momentum"], nesterov=case["nesterov"], **options)
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[case["optimizer"]]
+    return kind(parameters, betas=(case["beta1"], case["beta2"]), **options)
+
+
+def class_weights(case, labels, dtype):
+    """scikit-learn's "balanced": n / (K n_k)."""
+    if not case["balanced"]:
+        return None
+    counts = torch.bincount(labels, minlength=case["classes"])
+    return (len(labels) / (case["classes"] * counts)).to(dtype)
 
 
 def largest_difference(ours, theirs):
@@ -74,16 +95,20 @@ def run_steps(case, folder, dtype):
     model = model.to(dtype)
     images, labels = load_images(case, folder)
     images = images.to(dtype)
-    optimizer = torch.optim.SGD(model.parameters(), case["learning_rate"], momentum=case["momentum"],
-                                nesterov=case["nesterov"], weight_decay=case["weight_decay"])
-    batches = torch.tensor(case["order"]).split(case["batch_size"])
+    optimizer = make_optimizer(case, list(model.parameters()))
+    weights = class_weights(case, labels, dtype)
+    # With accumulation a step sees its batches as one: without batch norm that is the same.
+    groups = torch.tensor(case["order"]).split(case["batch_size"] * case["accumulation"])
     losses = []
-    for step, batch in enumerate(batches):
+    for step, batch in enumerate(groups):
         for group in optimizer.param_groups:
-            group["lr"] = learning_rate(case, step, len(batches))
-        loss = F.cross_entropy(model(images[batch]), labels[batch])
+            group["lr"] = learning_rate(case, step, len(groups))
+        loss = F.cross_entropy(model(images[batch]), labels[batch], weight=weights,
+                               label_smoothing=case["label_smoothing"])
         optimizer.zero_grad()
         loss.backward()
+        if case["clip"] > 0:
+            nn.utils.clip_grad_norm_(model.parameters(), case["clip"])
         optimizer.step()
         losses.append(loss.item())
     model.eval()
@@ -116,5 +141,8 @@ if __name__ == "__main__":
     for line in sys.stdin:
         what, _, place = line.rstrip("\n").partition(" ")
         place = pathlib.Path(place)
-        settings = json.loads((place / "case.json").read_text())
-        print(json.dumps({"train": train, "fresh": fresh}[what](settings, place)), flush=True)
+        try:
+            answer = {"train": train, "fresh": fresh}[what](json.loads((place / "case.json").read_text()), place)
+        except Exception as error:  # told to the test, which goes on with the next case
+            answer = {"error": repr(error)}
+        print(json.dumps(answer), flush=True)

@@ -4,7 +4,7 @@
 #include "core/train/devices.h"
 #include "core/train/processusage.h"
 #include "core/train/torch/architecturelist.h"
-#include "core/train/torch/sgd.h"
+#include "core/train/torch/optimizer.h"
 #include "core/train/torch/torcherror.h"
 #include "core/train/torch/torchthreads.h"
 
@@ -44,7 +44,7 @@ private:
 struct Setting
 {
     std::unique_ptr<Network> network;
-    std::optional<Sgd> optimizer;
+    std::unique_ptr<Optimizer> optimizer;
     at::Tensor input, labels;
     bool lowPrecision = false;
 };
@@ -65,7 +65,7 @@ Result<Setting> prepare(const BenchTrainOptions &options)
         network->useChannelsLast();
         setting.input = setting.input.contiguous(at::MemoryFormat::ChannelsLast);
     }
-    setting.optimizer.emplace(network->parameters(), Sgd::Options{0.9, false, 1e-4});
+    setting.optimizer = makeSgd(network->parameters(), {0.9, false, 1e-4});
     setting.network = std::move(network);
     setting.lowPrecision = options.precision == QLatin1String("bf16");
     return setting;

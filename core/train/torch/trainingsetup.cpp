@@ -26,6 +26,7 @@ Result<void> TrainingRun::initialise()
     TW_ASSIGN(data, checkTrainingData(m_spec));
     m_data = std::move(data);
     TW_TRY(initialiseNetwork());
+    TW_TRY(checkMemory());
     TW_TRY(initialiseLoaders());
     writeHeader();
     return {};
@@ -57,8 +58,24 @@ Result<void> TrainingRun::initialiseNetwork()
     if (m_architecture->channelsLast)
         m_network->useChannelsLast();
     m_network->moveTo(*m_device);
-    m_optimizer.emplace(m_network->parameters(), Sgd::Options{m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
+    initialiseOptimizer();
+    initialiseLoss();
     return {};
+}
+
+void TrainingRun::initialiseOptimizer()
+{
+    if (m_spec.optimizer == QLatin1String("sgd"))
+        m_optimizer = makeSgd(m_network->parameters(), {m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
+    else
+        m_optimizer = makeAdam(m_network->parameters(), {m_spec.beta1, m_spec.beta2, 1e-8, m_spec.weightDecay,
+                                                         m_spec.optimizer == QLatin1String("adamw")});
+}
+
+void TrainingRun::initialiseLoss()
+{
+    if (m_spec.balancedClasses)
+        m_classWeights = at::tensor(balancedClassWeights(m_data.training->counts()), at::kFloat).to(*m_device);
 }
 
 /// What would otherwise be found in the first validation, with an epoch lost.
@@ -112,28 +129,69 @@ Result<void> TrainingRun::loadInitialWeights()
     return importWeights(*m_network, weights, displayPath(m_spec.model.weightsFile), options);
 }
 
-Result<void> TrainingRun::initialiseLoaders()
+LoaderOptions TrainingRun::loaderOptions() const
 {
     LoaderOptions options;
     options.batchSize = m_spec.batchSize;
     options.numWorkers = m_spec.numWorkers;
     options.prefetch = m_spec.prefetch;
-    options.shuffle = true;
-    options.dropSingleLast = m_spec.batchSize > 1;
     options.seed = m_spec.seed;
     options.normalization = m_info.normalization;
     options.channels = m_info.channels;
     options.order = m_architecture->channelsLast ? MemoryOrder::ChannelsLast : MemoryOrder::ChannelsFirst;
+    return options;
+}
+
+Result<void> TrainingRun::initialiseLoaders()
+{
+    LoaderOptions options = loaderOptions();
+    options.shuffle = true;
+    options.dropSingleLast = m_spec.batchSize > 1;
     options.skipUnreadable = m_data.training->skipUnreadable;
     TW_ASSIGN(training, BatchLoader::create(m_data.training, m_data.trainingTransforms, options));
-    options.shuffle = false;
-    options.dropSingleLast = false;
-    options.skipUnreadable = m_data.validation->skipUnreadable;
-    TW_ASSIGN(validation, BatchLoader::create(m_data.validation, m_data.validationTransforms, options));
+    TW_ASSIGN(validation, evaluationLoader(m_data.validation, m_data.validationTransforms));
     m_trainingLoader = std::move(training);
     m_validationLoader = std::move(validation);
-    m_stepsPerEpoch = std::int64_t(m_trainingLoader->batchesPerEpoch());
+    if (m_spec.evaluateTrainingSet != QLatin1String("never")) {
+        TW_ASSIGN(evaluation, evaluationLoader(m_data.training, m_data.inferenceTransforms));
+        m_trainingEvaluationLoader = std::move(evaluation);
+    }
+    const auto batches = std::int64_t(m_trainingLoader->batchesPerEpoch());
+    m_stepsPerEpoch = (batches + m_spec.accumulationSteps - 1) / m_spec.accumulationSteps;
     return {};
+}
+
+Result<std::unique_ptr<BatchLoader>> TrainingRun::evaluationLoader(const ManifestPtr &manifest,
+                                                                   const TransformList &transforms) const
+{
+    LoaderOptions options = loaderOptions();
+    options.skipUnreadable = manifest->skipUnreadable;
+    return BatchLoader::create(manifest, transforms, options);
+}
+
+static QString optimizerText(const TrainingSpec &spec)
+{
+    if (spec.optimizer == QLatin1String("sgd"))
+        return QStringLiteral("SGD: momentum %1, Nesterov %2, weight decay %3")
+            .arg(spec.momentum)
+            .arg(spec.nesterov ? QStringLiteral("yes") : QStringLiteral("no"))
+            .arg(spec.weightDecay);
+    return QStringLiteral("%1: beta1 %2, beta2 %3, weight decay %4")
+        .arg(spec.optimizer == QLatin1String("adam") ? QStringLiteral("Adam") : QStringLiteral("AdamW"))
+        .arg(spec.beta1)
+        .arg(spec.beta2)
+        .arg(spec.weightDecay);
+}
+
+static QString scheduleText(const TrainingSpec &spec)
+{
+    if (spec.schedule == QLatin1String("polynomial"))
+        return QStringLiteral("polynomial schedule, power %1, end %2").arg(spec.power).arg(spec.endLearningRate);
+    if (spec.schedule == QLatin1String("cosine"))
+        return QStringLiteral("cosine schedule, end %1").arg(spec.endLearningRate);
+    if (spec.schedule == QLatin1String("step"))
+        return QStringLiteral("step schedule, × %1 every %2 epochs").arg(spec.gamma).arg(spec.stepSize);
+    return QStringLiteral("constant learning rate");
 }
 
 void TrainingRun::writeHeader()
@@ -156,12 +214,13 @@ void TrainingRun::writeHeader()
             .arg(m_stepsPerEpoch)
             .arg(m_spec.epochs)
             .arg(m_spec.warmupEpochs),
-        QStringLiteral("SGD: momentum %1, Nesterov %2, weight decay %3; polynomial schedule, power %4, end %5")
-            .arg(m_spec.momentum)
-            .arg(m_spec.nesterov ? QStringLiteral("yes") : QStringLiteral("no"))
-            .arg(m_spec.weightDecay)
-            .arg(m_spec.power)
-            .arg(m_spec.endLearningRate),
+        optimizerText(m_spec) + QStringLiteral("; ") + scheduleText(m_spec),
+        QStringLiteral(
+            "Loss: cross-entropy, label smoothing %1, class weights %2; accumulation %3, gradient clipping %4")
+            .arg(m_spec.labelSmoothing)
+            .arg(m_spec.balancedClasses ? QStringLiteral("balanced") : QStringLiteral("none"))
+            .arg(m_spec.accumulationSteps)
+            .arg(m_spec.gradientClipNorm > 0 ? QString::number(m_spec.gradientClipNorm) : QStringLiteral("off")),
         QStringLiteral("Device: %1; threads: %2; loader workers: %3; seed: %4; LibTorch %5")
             .arg(QString::fromStdString(m_device->str()))
             .arg(m_threads)
@@ -205,9 +264,11 @@ Result<TrainingResult> TrainingRun::finish(Outcome outcome)
     }
     if (!m_kept)
         return notANumber();
+    TW_TRY(evaluateKeptWeights(outcome));
     static const QMap<Outcome, QString> reasons{{Outcome::Continue, QString()},
                                                 {Outcome::User, QStringLiteral("user")},
                                                 {Outcome::Patience, QStringLiteral("patience")},
+                                                {Outcome::Time, QStringLiteral("time")},
                                                 {Outcome::NotANumber, QStringLiteral("nan")}};
     TrainingResult result;
     result.stopped = reasons.value(outcome);
@@ -225,11 +286,26 @@ Result<TrainingResult> TrainingRun::finish(Outcome outcome)
     return result;
 }
 
+Result<void> TrainingRun::evaluateKeptWeights(Outcome outcome)
+{
+    if (m_spec.evaluateTrainingSet != QLatin1String("end") || outcome == Outcome::User)
+        return {};
+    TW_TRY(importWeights(*m_network, m_kept->weights, QStringLiteral("the kept weights")));
+    TW_ASSIGN(score, evaluateTrainingSet(m_kept->epoch));
+    if (!score)
+        return {};
+    m_trainingSetTop1 = score->top1();
+    m_report.trainingSet(m_step, m_kept->epoch, score->top1());
+    return {};
+}
+
 void TrainingRun::announce(const TrainingResult &result)
 {
     m_context.result(QStringLiteral("best_val_top1"), result.bestValTop1);
     m_context.result(QStringLiteral("best_epoch"), result.bestEpoch);
     m_context.result(QStringLiteral("epochs_done"), result.epochsDone);
+    if (m_trainingSetTop1)
+        m_context.result(QStringLiteral("train_eval_top1"), *m_trainingSetTop1);
     m_context.result(QStringLiteral("parameters"), double(m_network->parameterCount()));
     m_context.result(QStringLiteral("images_per_second"), m_report.imagesPerSecond());
     m_report.line(QStringLiteral("Done: %1 epochs, best validation top-1 %2 (epoch %3 kept)%4")
@@ -251,6 +327,9 @@ QJsonObject TrainingRun::trainingFigures(const QString &stopped) const
             {QStringLiteral("val_loss"), kept.loss()},
             {QStringLiteral("val_top1"), kept.top1()},
             {QStringLiteral("val_top5"), kept.top5()},
+            {QStringLiteral("train_eval_top1"), m_trainingSetTop1 ? QJsonValue(*m_trainingSetTop1) : QJsonValue()},
+            {QStringLiteral("optimizer"), m_spec.optimizer},
+            {QStringLiteral("schedule"), m_spec.schedule},
             {QStringLiteral("keep"), m_spec.keep},
             {QStringLiteral("stopped"), stopped},
             {QStringLiteral("batch_size"), m_spec.batchSize},
