@@ -30,6 +30,9 @@ private Q_SLOTS:
     void textForPeople();
     void twoModels();
     void writesItsFiles();
+    void help();
+    void placesOfErrors_data();
+    void placesOfErrors();
     void refused_data();
     void refused();
     void categoriesOfOthers();
@@ -173,6 +176,41 @@ void TestCommandLineEvaluate::writesItsFiles()
     const ProcessOutcome again = cli(command);
     QCOMPARE(again.exitCode, 1);
     QVERIFY2(again.err.startsWith("FailedToWriteOutputsError: "), again.err.constData());
+}
+
+void TestCommandLineEvaluate::help()
+{
+    QVERIFY(cli({"--help"}).out.contains("\n  evaluate "));
+    const ProcessOutcome outcome = cli({"evaluate", "--help"});
+    QCOMPARE(outcome.exitCode, 0);
+    QVERIFY2(outcome.out.startsWith("Usage: trainwright-cli evaluate [options] MODEL_DIR DATA\n"),
+             outcome.out.constData());
+    QCOMPARE(cli({"evaluate", "x"}).exitCode, 2);
+    QCOMPARE(cli({"evaluate", "x", "y", "z"}).exitCode, 2);
+}
+
+void TestCommandLineEvaluate::placesOfErrors_data()
+{
+    QTest::addColumn<QString>("setting");
+    QTest::addColumn<QByteArray>("name");
+    QTest::addColumn<QByteArray>("offender");
+    QTest::newRow("batch_size") << "score.batch_size=0" << QByteArray("GreaterThanError: ") << QByteArray("0");
+    QTest::newRow("device") << "score.device=cuda:77" << QByteArray("DeviceUnavailableError: ")
+                            << QByteArray("cuda:77");
+}
+
+// The node and the parameter stand with the sentence.
+void TestCommandLineEvaluate::placesOfErrors()
+{
+    QFETCH(QString, setting);
+    QFETCH(QByteArray, name);
+    QFETCH(QByteArray, offender);
+    const QString file = displayPath(writeTinyPipeline(folder(), 9, 1));
+    const ProcessOutcome outcome = cli({"validate", file, "--set", setting});
+    QCOMPARE(outcome.exitCode, 2);
+    QVERIFY2(outcome.err.contains(name), outcome.err.constData());
+    QVERIFY2(outcome.err.contains("(" + setting.section(u'=', 0, 0).toUtf8() + ")"), outcome.err.constData());
+    QVERIFY2(outcome.err.contains(offender), outcome.err.constData());
 }
 
 void TestCommandLineEvaluate::refused_data()
