@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <numeric>
+#include <set>
 
 namespace tw::cli {
 
@@ -135,50 +136,77 @@ public:
 
 private:
     Result<void> scoreSource(const PictureSource &source, ScoreCsvWriter *csv);
-    Result<void> tell(const PictureSource &source, const ScoredPicture &picture, ScoreCsvWriter *csv);
+    Result<void> scorePart(const PictureSource &source, const ManifestPtr &manifest, std::uint32_t offset,
+                           ScoreCsvWriter *csv);
+    Result<void> tell(const PictureSource &source, std::uint32_t sample, const ScoredPicture &picture,
+                      ScoreCsvWriter *csv);
 
     Predictor &m_predictor;
     const StopToken &m_stop;
     bool m_isJson, m_isPlain, m_skipped = false;
+    std::uint32_t m_next = 0;        ///< of the source in hand: the first not scored yet
+    std::set<std::uint32_t> m_named; ///< of the source in hand: those with an error
+    std::int64_t m_undefined = 0;
     ScoreLayout m_layout;
 };
 
-Result<void> Scoring::tell(const PictureSource &source, const ScoredPicture &picture, ScoreCsvWriter *csv)
+Result<void> Scoring::tell(const PictureSource &source, std::uint32_t sample, const ScoredPicture &picture,
+                           ScoreCsvWriter *csv)
 {
-    const fs::path path = source.shownPath(picture.sample);
+    const fs::path path = source.shownPath(sample);
     if (m_isJson)
         writeOut(jsonText(path, picture, m_layout));
     else if (m_isPlain)
         writeOut(plainText(path, picture, m_layout));
     if (!csv)
         return {};
-    return csv->add(path.native(), source.category(picture.sample), picture.probabilities, picture.logits);
+    return csv->add(path.native(), source.category(sample), picture.probabilities, picture.logits);
 }
 
-Result<void> Scoring::scoreSource(const PictureSource &source, ScoreCsvWriter *csv)
+/// Scores the pictures of `manifest`, whose first is number `offset` of the source.
+Result<void> Scoring::scorePart(const PictureSource &source, const ManifestPtr &manifest, std::uint32_t offset,
+                                ScoreCsvWriter *csv)
 {
-    ProgressLine progress(std::int64_t(source.manifest->size()));
-    ScoringPass pass{source.manifest, m_predictor.info(),
-                     [this](const Batch &batch) { return m_predictor.logits(batch); }};
+    ProgressLine progress(std::int64_t(manifest->size()));
+    ScoringPass pass{manifest, m_predictor.info(), [this](const Batch &batch) { return m_predictor.logits(batch); }};
     pass.largestLoss = 1; // each is named, the others are scored
     pass.stop = &m_stop;
     pass.picture = [&](const ScoredPicture &picture) {
         if (m_isJson || m_isPlain)
             progress.clear();
-        return tell(source, picture, csv);
+        m_undefined += bestClass(picture.probabilities) ? 0 : 1;
+        m_next = offset + picture.sample + 1;
+        return tell(source, m_next - 1, picture, csv);
     };
-    pass.skipped = [&](std::uint32_t, const QString &reason) {
+    pass.skipped = [&](std::uint32_t sample, const QString &reason) {
         progress.clear();
-        m_skipped = true;
-        printError(makeError(errors::InvalidImage, "%1", {reason}));
+        if (m_named.insert(offset + sample).second)
+            printError(makeError(errors::InvalidImage, "%1", {reason}));
     };
     pass.progress = [&](std::int64_t done, double imagesPerSecond) { progress.show(done, imagesPerSecond); };
-    TW_ASSIGN(summary, scorePictures(pass));
-    progress.clear();
-    if (summary.undefined > 0)
-        writeError("Warning: The network gave no numbers for " + QByteArray::number(qint64(summary.undefined))
-                   + " pictures; they have no label.\n");
-    return {};
+    const auto summary = scorePictures(pass);
+    return summary.ok() ? Result<void>() : Result<void>(summary.error());
+}
+
+/// One picture that does not fit (its size, a crop) must not keep the others from being scored: from
+/// there on they go one by one, each with an error of its own.
+Result<void> Scoring::scoreSource(const PictureSource &source, ScoreCsvWriter *csv)
+{
+    m_next = 0;
+    m_named.clear();
+    Result<void> done = scorePart(source, source.manifest, 0, csv);
+    const auto isUnfit = [&] { return !done.ok() && done.error().name == QLatin1String(errors::InvalidDataset); };
+    for (std::uint32_t i = m_next; isUnfit() && i < source.manifest->size(); ++i) {
+        const auto one = std::make_shared<const ImageManifest>(source.manifest->subset({i}));
+        if (const auto scored = scorePart(source, one, i, csv); !scored.ok()) {
+            if (scored.error().name != QLatin1String(errors::InvalidDataset))
+                return scored;
+            printError(scored.error());
+            m_named.insert(i);
+        }
+    }
+    m_skipped = m_skipped || !m_named.empty();
+    return isUnfit() && source.manifest->size() > 0 ? Result<void>() : done;
 }
 
 Result<void> Scoring::run(const std::vector<PictureSource> &sources, const std::optional<fs::path> &csv)
@@ -191,6 +219,9 @@ Result<void> Scoring::run(const std::vector<PictureSource> &sources, const std::
     }
     for (const PictureSource &source : sources)
         TW_TRY(scoreSource(source, table ? &table->csv() : nullptr));
+    if (m_undefined > 0)
+        writeError("Warning: The network gave no numbers for " + QByteArray::number(qint64(m_undefined))
+                   + " pictures; they have no label.\n");
     return table ? table->commit() : Result<void>();
 }
 

@@ -351,13 +351,16 @@ void TestCommandLineEvaluate::scoreGoesOnAfterFaults()
     writePicture(folder() / "1.ppm", 1);
     writePicture(folder() / "3.ppm", 3);
     std::ofstream(folder() / "2.jpg") << "no picture";
-    const ProcessOutcome outcome =
-        cli({"score", model("first"), at("1.ppm"), at("2.jpg"), at("gone.ppm"), at("3.ppm"), "--json"});
+    std::ofstream(folder() / "small.ppm", std::ios::binary) << "P6\n2 1\n255\nabcdef";
+    const ProcessOutcome outcome = cli(
+        {"score", model("first"), at("1.ppm"), at("2.jpg"), at("gone.ppm"), at("small.ppm"), at("3.ppm"), "--json"});
     QCOMPARE(outcome.exitCode, 1);
     const QList<QJsonObject> lines = jsonLines(outcome.out);
     QCOMPARE(lines.size(), 2);
     QCOMPARE(lines[1]["path"].toString(), at("3.ppm"));
     QCOMPARE(outcome.err.count("InvalidImageError: "), 2);
+    QCOMPARE(outcome.err.count("InvalidDatasetError: "), 1);
+    QVERIFY2(outcome.err.contains("small.ppm' reaches the network with 2 × 1 pixels"), outcome.err.constData());
     QVERIFY2(outcome.err.contains("2.jpg") && outcome.err.contains("gone.ppm"), outcome.err.constData());
 }
 
