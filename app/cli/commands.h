@@ -16,6 +16,7 @@ Command validateCommand();
 Command componentsCommand();
 Command describeCommand();
 Command scoreCommand();
+Command evaluateCommand();
 Command newCommand();
 Command jobsCommand();
 Command logsCommand();

@@ -9,9 +9,9 @@ namespace tw::cli {
 
 QList<Command> allCommands()
 {
-    return {runCommand(),    validateCommand(), componentsCommand(), describeCommand(), scoreCommand(),
-            newCommand(),    jobsCommand(),     logsCommand(),       devicesCommand(),  inspectCommand(),
-            decodeCommand(), dataCommand(),     benchCommand()};
+    return {runCommand(),      validateCommand(), componentsCommand(), describeCommand(), scoreCommand(),
+            evaluateCommand(), newCommand(),      jobsCommand(),       logsCommand(),     devicesCommand(),
+            inspectCommand(),  decodeCommand(),   dataCommand(),       benchCommand()};
 }
 
 const ComponentRegistry &components()

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/component/portobjects.h"
 #include "core/metrics/scoretable.h"
+#include "core/metrics/scoring.h"
 #include "core/train/devices.h"
 #include "core/train/predictor.h"
-
-#include <QElapsedTimer>
 
 #include <algorithm>
 #include <limits>
@@ -61,17 +60,6 @@ ScoreLayout layoutOf(const RunRequest &request, const ModelInfo &info, const Ima
     return layout;
 }
 
-LoaderOptions loaderOptions(const RunRequest &request, const ModelInfo &info, const ImageManifest &manifest)
-{
-    LoaderOptions options;
-    options.batchSize = int(request.values.integer("batch_size"));
-    options.numWorkers = automaticWorkers();
-    options.normalization = info.normalization;
-    options.channels = info.channels;
-    options.skipUnreadable = manifest.skipUnreadable;
-    return options;
-}
-
 void warnOfCategories(const ImageManifest &manifest, const ModelInfo &info, RunContext &context)
 {
     QStringList unknown;
@@ -82,50 +70,32 @@ void warnOfCategories(const ImageManifest &manifest, const ModelInfo &info, RunC
         context.log(LogLevel::Warning, QStringLiteral("The model has no class for: %1").arg(quotedList(unknown)));
 }
 
-Result<void> scoreBatch(const Batch &batch, const ImageManifest &manifest, Predictor &predictor,
-                        ScoreTableWriter &table)
+ScoringPass passOf(const RunRequest &request, const ManifestPtr &manifest, Predictor &predictor,
+                   ScoreTableWriter &table)
 {
-    TW_ASSIGN(logits, predictor.logits(batch));
-    const std::size_t classes = predictor.info().classes.size();
-    for (std::size_t i = 0; i < batch.samples.size(); ++i) {
-        const std::span<const float> row(logits.data() + i * classes, classes);
-        const std::uint32_t sample = batch.samples[i];
-        const int category = manifest.category(sample);
-        TW_TRY(table.add(manifest.displayName(sample),
-                         category < 0 ? std::string() : manifest.categories[std::size_t(category)], softmax(row), row));
-    }
-    return {};
-}
-
-void logSkipped(BatchLoader &loader, const ImageManifest &manifest, RunContext &context)
-{
-    for (const auto &[sample, reason] : loader.takeSkipped())
-        context.log(
-            LogLevel::Warning,
-            QStringLiteral("Left out '%1': %2").arg(QString::fromStdString(manifest.displayName(sample)), reason));
-}
-
-Result<void> scoreAll(BatchLoader &loader, const ImageManifest &manifest, Predictor &predictor, ScoreTableWriter &table,
-                      RunContext &context)
-{
-    QElapsedTimer timer;
-    timer.start();
-    loader.startEpoch(1);
-    for (;;) {
-        TW_ASSIGN(batch, loader.next(&context.stopToken()));
-        if (!batch)
-            break;
-        TW_TRY(scoreBatch(**batch, manifest, predictor, table));
-        const double seconds = std::max(1e-3, double(timer.nsecsElapsed()) * 1e-9);
-        context.progress(double(table.rows()) / double(std::max<std::size_t>(1, manifest.size())),
-                         QStringLiteral("scored %1 of %2 · %3 images/s")
-                             .arg(table.rows())
-                             .arg(manifest.size())
-                             .arg(double(table.rows()) / seconds, 0, 'f', 0));
-        logSkipped(loader, manifest, context);
-    }
-    logSkipped(loader, manifest, context);
-    return table.finish();
+    RunContext &context = request.context;
+    const auto nameOf = [manifest](std::uint32_t sample) { return manifest->displayName(sample); };
+    ScoringPass pass{manifest, predictor.info(), [&](const Batch &batch) { return predictor.logits(batch); }};
+    pass.batchSize = int(request.values.integer("batch_size"));
+    pass.skipUnreadable = manifest->skipUnreadable;
+    pass.stop = &context.stopToken();
+    pass.picture = [manifest, nameOf, &table](const ScoredPicture &picture) {
+        const int category = manifest->category(picture.sample);
+        return table.add(nameOf(picture.sample),
+                         category < 0 ? std::string_view() : manifest->categories[std::size_t(category)],
+                         picture.probabilities, picture.logits);
+    };
+    pass.skipped = [nameOf, &context](std::uint32_t sample, const QString &reason) {
+        context.log(LogLevel::Warning,
+                    QStringLiteral("Left out '%1': %2").arg(QString::fromStdString(nameOf(sample)), reason));
+    };
+    pass.progress = [total = manifest->size(), &context](std::int64_t done, double imagesPerSecond) {
+        context.progress(
+            double(done) / double(total),
+            QStringLiteral("scored %1 of %2 · %3 images/s").arg(done).arg(total).arg(imagesPerSecond, 0, 'f', 0));
+    };
+    pass.note = [&context](const QString &line) { context.log(LogLevel::Info, line); };
+    return pass;
 }
 
 Result<RunReply> runScore(const RunRequest &request)
@@ -139,10 +109,14 @@ Result<RunReply> runScore(const RunRequest &request)
         context.log(LogLevel::Info,
                     QStringLiteral("The operations attached to the data are not used: the model's own run instead."));
     warnOfCategories(*manifest, info, context);
-    TW_ASSIGN(loader, BatchLoader::create(manifest, info.transforms, loaderOptions(request, info, *manifest)));
     const QString port = QStringLiteral("scored_dataset");
     TW_ASSIGN(table, ScoreTableWriter::create(request.outputFolders.value(port), layoutOf(request, info, *manifest)));
-    TW_TRY(scoreAll(*loader, *manifest, *predictor, *table, context));
+    TW_ASSIGN(summary, scorePictures(passOf(request, manifest, *predictor, *table)));
+    TW_TRY(table->finish());
+    if (summary.undefined > 0)
+        context.log(
+            LogLevel::Warning,
+            QStringLiteral("The network gave no numbers for %1 pictures; they have no label.").arg(summary.undefined));
     context.result(QStringLiteral("rows"), table->rows());
     context.log(LogLevel::Info, QStringLiteral("Scored %1 of %2 pictures.").arg(table->rows()).arg(manifest->size()));
     return RunReply{};

@@ -223,7 +223,7 @@ Result<void> BatchLoader::Private::noteSkipped(std::vector<std::pair<std::uint32
     for (auto &item : skipped)
         if (named.insert(item.first).second)
             news.push_back(std::move(item));
-    if (lostInEpoch * 10 > order.size())
+    if (double(lostInEpoch) > shared.options.largestLoss * double(order.size()))
         return tooManyLost(lostInEpoch, order.size(), last);
     return {};
 }

@@ -34,6 +34,7 @@ struct LoaderOptions
     int channels = 3; ///< 3 RGB, 1 PIL's L
     MemoryOrder order = MemoryOrder::ChannelsFirst;
     bool skipUnreadable = true; ///< false: the first one is an error
+    double largestLoss = 0.1;   ///< share of unreadable images above which they are an error; 1: never
     DecodeOptions decode;
 };
 
@@ -72,7 +73,7 @@ public:
     std::size_t batchesPerEpoch() const;
     /// Next batch in order, nothing at the end of the epoch. CanceledError when `stop` is set while
     /// waiting. InvalidDatasetError: images of unequal size in a batch (names two), an unreadable
-    /// image (with skipUnreadable false), more than 10 % lost. Errors stand at their batch.
+    /// image (with skipUnreadable false), more than 10 % (largestLoss) lost. Errors stand at their batch.
     Result<std::optional<BatchPtr>> next(const StopToken *stop = nullptr);
     void stop();
     /// Images left out so far in this epoch, with the reason, each named once over the loader's

@@ -31,42 +31,55 @@ std::optional<double> mean(const std::vector<ClassFigures> &classes, std::option
     return sum / double(defined);
 }
 
-} // namespace
-
-ClassificationCounter::ClassificationCounter(std::size_t classes)
-    : m_confusion(classes, std::vector<qint64>(classes, 0))
+bool before(const ConfusionCell &a, const ConfusionCell &b)
 {
+    return a.truth != b.truth ? a.truth < b.truth : a.predicted < b.predicted;
 }
 
-void ClassificationCounter::add(std::size_t trueClass, std::size_t predictedClass,
+} // namespace
+
+qint64 ClassificationFigures::confused(std::size_t truth, std::size_t predicted) const
+{
+    const ConfusionCell wanted{truth, predicted, 0};
+    const auto found = std::lower_bound(confusion.begin(), confusion.end(), wanted, before);
+    return found != confusion.end() && !before(wanted, *found) ? found->count : 0;
+}
+
+void ClassificationCounter::add(std::size_t trueClass, std::optional<std::size_t> predictedClass,
                                 std::optional<std::size_t> rankOfTrue, std::optional<double> probabilityOfTrue)
 {
-    ++m_confusion[trueClass][predictedClass];
+    m_labels = std::max(m_labels, trueClass + 1);
+    m_support.resize(m_labels);
+    ++m_support[trueClass];
+    if (predictedClass)
+        ++m_cells[std::uint64_t(trueClass) << 32 | *predictedClass];
     ++m_total;
-    const std::size_t counted = std::min<std::size_t>(5, m_confusion.size());
+    const std::size_t counted = std::min<std::size_t>(5, m_classes);
     m_ranksKnown = m_ranksKnown && rankOfTrue.has_value();
     if (rankOfTrue && *rankOfTrue < counted)
         ++m_topFive;
     m_probabilitiesKnown = m_probabilitiesKnown && probabilityOfTrue.has_value();
     if (probabilityOfTrue)
-        m_lossSum -= std::log(std::max(*probabilityOfTrue, smallestProbability));
+        m_lossSum -= std::log(std::clamp(*probabilityOfTrue, smallestProbability, 1 - smallestProbability));
 }
 
 ClassificationFigures ClassificationCounter::figures() const
 {
     ClassificationFigures result;
     result.total = m_total;
-    result.confusion = m_confusion;
-    result.classes.resize(m_confusion.size());
-    for (std::size_t row = 0; row < m_confusion.size(); ++row) {
-        for (std::size_t column = 0; column < m_confusion.size(); ++column) {
-            result.classes[row].support += m_confusion[row][column];
-            result.classes[column].predicted += m_confusion[row][column];
-        }
-        result.classes[row].correct = m_confusion[row][row];
-        result.correct += m_confusion[row][row];
+    result.classes.resize(m_labels);
+    for (const auto &[key, count] : m_cells)
+        result.confusion.push_back({std::size_t(key >> 32), std::size_t(key & 0xffffffffU), count});
+    std::sort(result.confusion.begin(), result.confusion.end(), before);
+    for (std::size_t i = 0; i < m_support.size(); ++i)
+        result.classes[i].support = m_support[i];
+    for (const ConfusionCell &cell : result.confusion) {
+        result.classes[cell.predicted].predicted += cell.count;
+        if (cell.truth == cell.predicted)
+            result.classes[cell.truth].correct = cell.count;
     }
     for (ClassFigures &one : result.classes) {
+        result.correct += one.correct;
         one.precision = ratio(one.correct, one.predicted);
         one.recall = ratio(one.correct, one.support);
         one.f1 = ratio(2 * one.correct, one.support + one.predicted);

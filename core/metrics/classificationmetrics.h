@@ -4,7 +4,9 @@
 #include <QtGlobal>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 namespace tw {
@@ -20,6 +22,12 @@ struct ClassFigures
     std::optional<double> f1;        ///< 2·correct / (support + predicted)
 };
 
+struct ConfusionCell
+{
+    std::size_t truth = 0, predicted = 0;
+    qint64 count = 0;
+};
+
 /// Ratios are fractions of 1. Micro figures of single-label classification equal the accuracy.
 /// Macro figures are means over the classes where the figure is defined.
 struct ClassificationFigures
@@ -30,24 +38,33 @@ struct ClassificationFigures
     std::optional<double> top5Accuracy; ///< top min(5, classes); nothing when a rank is not known
     std::optional<double> logLoss;      ///< natural logarithm; nothing when a probability is not known
     std::vector<ClassFigures> classes;
-    std::vector<std::vector<qint64>> confusion; ///< rows are the true class
+    std::vector<ConfusionCell> confusion; ///< those that are not 0, by true class, then predicted class
+
+    qint64 confused(std::size_t truth, std::size_t predicted) const;
 };
 
-/// Counts one image after another; memory is classes².
+/// Counts one image after another; memory grows with the kinds of confusion seen, not with images.
 class ClassificationCounter
 {
 public:
-    /// Probabilities below this count as this much in the log-loss (a written 0 is not −∞).
-    static constexpr double smallestProbability = 1e-15;
+    /// Probabilities count as at least this and at most one less this in the log-loss (a written 0 is
+    /// not −∞): the epsilon of a double, as scikit-learn clips.
+    static constexpr double smallestProbability = 0x1p-52;
 
-    explicit ClassificationCounter(std::size_t classes);
-    /// `rankOfTrue` from 0 (0: most probable). Class numbers lie in [0, classes).
-    void add(std::size_t trueClass, std::size_t predictedClass, std::optional<std::size_t> rankOfTrue,
+    /// `classes`: those that can be predicted.
+    explicit ClassificationCounter(std::size_t classes) : m_classes(classes), m_labels(classes) {}
+    /// `trueClass` may be `classes` or more: a category that the model lacks; the image is then never
+    /// right. `predictedClass` lies in [0, classes), or is none: the network gave no number, the image
+    /// is not right and stands in no cell of the confusion matrix. `rankOfTrue` from 0 (0: most
+    /// probable).
+    void add(std::size_t trueClass, std::optional<std::size_t> predictedClass, std::optional<std::size_t> rankOfTrue,
              std::optional<double> probabilityOfTrue);
     ClassificationFigures figures() const;
 
 private:
-    std::vector<std::vector<qint64>> m_confusion;
+    std::size_t m_classes, m_labels;
+    std::unordered_map<std::uint64_t, qint64> m_cells; ///< truth · 2³² + predicted
+    std::vector<qint64> m_support;
     qint64 m_total = 0, m_topFive = 0;
     double m_lossSum = 0;
     bool m_ranksKnown = true, m_probabilitiesKnown = true;

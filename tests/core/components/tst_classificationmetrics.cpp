@@ -17,6 +17,7 @@ private Q_SLOTS:
     void handComputed();
     void topFiveAndLoss();
     void unknownProbabilityGivesNoLoss();
+    void noPredictionAndUnknownCategory();
     void nothingCounted();
     void sharedCase();
 };
@@ -42,8 +43,8 @@ void TestClassificationMetrics::handComputed()
     // Means over the classes where the figure is defined.
     QCOMPARE(*figures.macroPrecision, (1.0 + 0.5 + 0.5) / 3);
     QCOMPARE(*figures.macroRecall, (2.0 / 3 + 0.5 + 1.0) / 3);
-    QCOMPARE(figures.confusion[0][1], 1);
-    QCOMPARE(figures.confusion[1][0], 0);
+    QCOMPARE(figures.confused(0, 1), 1);
+    QCOMPARE(figures.confused(1, 0), 0);
 }
 
 void TestClassificationMetrics::topFiveAndLoss()
@@ -72,6 +73,25 @@ void TestClassificationMetrics::unknownProbabilityGivesNoLoss()
     QVERIFY(!figures.logLoss);
     QVERIFY(!figures.top5Accuracy);
     QCOMPARE(*figures.accuracy, 0.5);
+}
+
+void TestClassificationMetrics::noPredictionAndUnknownCategory()
+{
+    ClassificationCounter counter(2);
+    counter.add(0, 0, 0u, 1.0);
+    counter.add(0, std::nullopt, 2u, std::nullopt);
+    counter.add(5, 1, 2u, std::nullopt);
+    const ClassificationFigures figures = counter.figures();
+    QCOMPARE(figures.correct, 1);
+    QCOMPARE(figures.total, 3);
+    QCOMPARE(figures.classes.size(), std::size_t(6));
+    QCOMPARE(figures.classes[0].support, 2);
+    QCOMPARE(*figures.classes[0].recall, 0.5);
+    QCOMPARE(figures.classes[0].predicted, 1);
+    QCOMPARE(*figures.classes[5].recall, 0.0);
+    QCOMPARE(figures.confused(5, 1), 1);
+    QCOMPARE(*figures.top5Accuracy, 1.0 / 3);
+    QVERIFY(!figures.logLoss);
 }
 
 void TestClassificationMetrics::nothingCounted()
@@ -107,7 +127,7 @@ void TestClassificationMetrics::sharedCase()
         QVERIFY(same(one.recall, expected.value(QLatin1String("recall")).toArray()[i]));
         QVERIFY(same(one.f1, expected.value(QLatin1String("f1")).toArray()[i]));
         for (qsizetype j = 0; j < matrix.size(); ++j)
-            QCOMPARE(figures.confusion[std::size_t(i)][std::size_t(j)], matrix[i].toArray()[j].toInteger());
+            QCOMPARE(figures.confused(std::size_t(i), std::size_t(j)), matrix[i].toArray()[j].toInteger());
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/component/componentregistry.h"
 #include "core/metrics/scoretable.h"
@@ -18,13 +19,22 @@ class TestEvaluateModel : public QObject
     Q_OBJECT
 private Q_SLOTS:
     void initTestCase() { registerAllComponents(m_registry); }
-    void init() { m_folder = std::make_unique<QTemporaryDir>(); }
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_isCanceled = false;
+    }
     void oneTable();
     void twoTablesLeftFirst();
     void shortRankingsGiveNoLoss();
     void noTable();
     void noLabels();
     void unknownCategory();
+    void noKnownCategory();
+    void emptyTable();
+    void changedImagesAreListed();
+    void canceled();
+    void beforeTheRun();
 
 private:
     struct Row
@@ -39,6 +49,8 @@ private:
     ComponentRegistry m_registry;
     std::unique_ptr<QTemporaryDir> m_folder;
     QJsonObject m_results;
+    QStringList m_warnings;
+    bool m_isCanceled = false;
 };
 
 PortValue TestEvaluateModel::table(const char *name, const std::vector<Row> &rows, bool labelled, int topK) const
@@ -46,8 +58,8 @@ PortValue TestEvaluateModel::table(const char *name, const std::vector<Row> &row
     const fs::path place = folder() / name;
     fs::create_directories(place);
     auto writer = ScoreTableWriter::create(place, {{"a", "b", "c"}, labelled, topK, false});
-    for (const Row &row : rows)
-        if (!(*writer)->add("picture", row.category, row.probabilities, {}).ok())
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (!(*writer)->add("picture" + std::to_string(i), rows[i].category, rows[i].probabilities, {}).ok())
             qFatal("table not written");
     if (!(*writer)->finish().ok())
         qFatal("table not written");
@@ -58,6 +70,7 @@ Result<QJsonObject> TestEvaluateModel::evaluate(const QMap<QString, PortValue> &
 {
     const ComponentType *type = m_registry.find(QStringLiteral("evaluate-model"));
     test::RecordingContext context(folder() / "job");
+    context.stop.cancel = m_isCanceled;
     const fs::path out = folder() / "out";
     fs::create_directories(out);
     const ParameterValues values = type->schema.defaults();
@@ -65,6 +78,7 @@ Result<QJsonObject> TestEvaluateModel::evaluate(const QMap<QString, PortValue> &
     if (!reply.ok())
         return reply.error();
     m_results = context.results;
+    m_warnings = context.warnings;
     return readJsonObject(out / "evaluation.json", errors::InvalidDataset);
 }
 
@@ -138,10 +152,79 @@ void TestEvaluateModel::noLabels()
 
 void TestEvaluateModel::unknownCategory()
 {
+    const std::vector<double> a{0.9, 0.1, 0.0};
+    const auto json = evaluate({{leftPort, table("left", {{"zebra", a}, {"a", a}, {"a", a}, {"yak", a}})}});
+    TW_VERIFY(json);
+    QCOMPARE(m_results.value(QLatin1String("Overall_Accuracy")).toDouble(), 0.5);
+    QCOMPARE(m_warnings, QStringList("scored_dataset: the model has no class for the categories: 'zebra', 'yak'. "
+                                     "They count as wrong: 2 images."));
+}
+
+void TestEvaluateModel::noKnownCategory()
+{
     const auto json = evaluate({{leftPort, table("left", {{"zebra", {0.9, 0.1, 0.0}}})}});
     QVERIFY(!json.ok());
     QCOMPARE(json.error().name, QLatin1String(errors::InvalidDataset));
-    QVERIFY(json.error().sentence().contains(QLatin1String("zebra")));
+    QVERIFY(json.error().sentence().contains(QLatin1String("'zebra'")));
+    QVERIFY(json.error().sentence().contains(leftPort));
+}
+
+void TestEvaluateModel::emptyTable()
+{
+    const auto json = evaluate({{leftPort, table("left", {})}});
+    QVERIFY(!json.ok());
+    QCOMPARE(json.error().name, QLatin1String(errors::NotScoredDataset));
+    QVERIFY(json.error().sentence().contains(leftPort));
+    QVERIFY(json.error().hintSentence().contains("Score"));
+}
+
+void TestEvaluateModel::changedImagesAreListed()
+{
+    const std::vector<double> a{0.9, 0.1, 0.0}, b{0.1, 0.9, 0.0};
+    const auto json = evaluate({{leftPort, table("left", {{"a", a}, {"a", b}, {"b", b}, {"b", a}, {"c", b}})},
+                                {rightPort, table("right", {{"a", a}, {"a", a}, {"b", a}, {"b", b}})}});
+    TW_VERIFY(json);
+    const QJsonObject pairs = json->value(QLatin1String("comparison")).toObject();
+    QCOMPARE(pairs.value("images").toInt(), 4);
+    QCOMPARE(pairs.value("accuracy_difference").toDouble(), 0.25);
+    QCOMPARE(jsonCompact(pairs.value("only_in_first_names")), QByteArray("[\"picture4\"]"));
+    QCOMPARE(m_results.value("wrong_to_right").toInt(), 2);
+    QCOMPARE(m_results.value("right_to_wrong").toInt(), 1);
+    QCOMPARE(m_results.value("accuracy_difference").toDouble(), 0.25);
+    QCOMPARE(m_warnings, QStringList("In the first table only, 1 image: 'picture4'."));
+    const auto csv = readFile(folder() / "out" / "changed.csv", errors::InvalidDataset);
+    TW_VERIFY(csv);
+    QCOMPARE(*csv, QByteArray("path,category,first_label,second_label,change\r\n"
+                              "picture1,a,b,a,wrong_to_right\r\n"
+                              "picture2,b,b,a,right_to_wrong\r\n"
+                              "picture3,b,a,b,wrong_to_right\r\n"));
+}
+
+void TestEvaluateModel::canceled()
+{
+    m_isCanceled = true;
+    const auto json = evaluate({{leftPort, table("left", {{"a", {0.9, 0.1, 0.0}}})}});
+    QVERIFY(!json.ok());
+    QCOMPARE(json.error().name, QLatin1String(errors::Canceled));
+    QVERIFY(!fs::exists(folder() / "out" / "evaluation.json"));
+}
+
+void TestEvaluateModel::beforeTheRun()
+{
+    const ComponentType *type = m_registry.find(QStringLiteral("evaluate-model"));
+    PortFacts first, second;
+    first.labelled = true;
+    first.categories = QStringList{"a", "b"};
+    second.labelled = false;
+    second.categories = QStringList{"b", "c"};
+    const ParameterValues values = type->schema.defaults();
+    const PreflightReply reply = type->preflight({values, {{leftPort, first}, {rightPort, second}}, nullptr});
+    QCOMPARE(reply.errors.size(), 1);
+    QCOMPARE(reply.errors.first().name, QLatin1String(errors::NotLabeledDataset));
+    QVERIFY(reply.errors.first().sentence().contains(rightPort));
+    QVERIFY(!reply.errors.first().hint.isEmpty());
+    QCOMPARE(reply.warnings.size(), 1);
+    QVERIFY2(reply.warnings.first().contains("'a', 'b'; 'b', 'c'"), qPrintable(reply.warnings.first()));
 }
 
 QTEST_GUILESS_MAIN(TestEvaluateModel)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/component/componentregistry.h"
 #include "core/component/portobjects.h"
@@ -28,12 +29,26 @@ private Q_SLOTS:
     void unreadableLater();
     void unknownCategoriesBeforeTheRun_data();
     void unknownCategoriesBeforeTheRun();
+    void columnsFollowTheParameters_data();
+    void columnsFollowTheParameters();
+    void batchSize_data();
+    void batchSize();
+    void valuesOutOfRange_data();
+    void valuesOutOfRange();
+    void missingDevice();
+    void unlabelled();
+    void canceledLeavesNoTable();
+    void fullDisk();
+    void noModel();
 
 private:
     fs::path folder() const { return m_folder->path().toStdString(); }
     PortValue model(const std::vector<std::string> &classes) const;
     PortValue pictures(bool skipUnreadable = true) const;
-    Result<RunReply> run(const char *component, const QMap<QString, PortValue> &inputs, const char *output);
+    Result<RunReply> run(const char *component, const QMap<QString, PortValue> &inputs, const char *output,
+                         const QVariantMap &parameters = {});
+    Result<RunReply> score(const QVariantMap &parameters = {}, const char *output = "scored_dataset");
+    QByteArray table(const char *output = "scored_dataset") const;
     PreflightReply preflight(const char *component, const QMap<QString, PortFacts> &inputs) const;
 
     ComponentRegistry m_registry;
@@ -74,7 +89,8 @@ PortValue TestScoreModel::pictures(bool skipUnreadable) const
     return {folder() / "images", {}};
 }
 
-Result<RunReply> TestScoreModel::run(const char *component, const QMap<QString, PortValue> &inputs, const char *output)
+Result<RunReply> TestScoreModel::run(const char *component, const QMap<QString, PortValue> &inputs, const char *output,
+                                     const QVariantMap &parameters)
 {
     const ComponentType *type = m_registry.find(QLatin1String(component));
     const fs::path place = folder() / output;
@@ -82,6 +98,8 @@ Result<RunReply> TestScoreModel::run(const char *component, const QMap<QString, 
     ParameterValues values = type->schema.defaults();
     if (values.contains(QStringLiteral("device")))
         values.set(QStringLiteral("device"), QStringLiteral("cpu"));
+    for (auto it = parameters.begin(); it != parameters.end(); ++it)
+        values.set(it.key(), *it);
     return type->run({values, inputs, {{QLatin1String(output), place}}, *m_context});
 }
 
@@ -147,7 +165,7 @@ void TestScoreModel::unknownCategoriesBeforeTheRun_data()
     QTest::addColumn<QStringList>("names");
     QTest::addColumn<QList<qint64>>("counts");
     QTest::addColumn<bool>("labelled");
-    QTest::addColumn<bool>("refused");
+    QTest::addColumn<bool>("warned");
     QTest::newRow("known") << QStringList{"dog", "cat"} << QList<qint64>{1, 2} << true << false;
     QTest::newRow("unknown") << QStringList{"cat", "emu"} << QList<qint64>{1, 2} << true << true;
     QTest::newRow("unknown, no pictures") << QStringList{"cat", "emu"} << QList<qint64>{1, 0} << true << false;
@@ -160,7 +178,7 @@ void TestScoreModel::unknownCategoriesBeforeTheRun()
     QFETCH(QStringList, names);
     QFETCH(QList<qint64>, counts);
     QFETCH(bool, labelled);
-    QFETCH(bool, refused);
+    QFETCH(bool, warned);
     PortFacts trained, data;
     trained.categories = QStringList{"cat", "dog"};
     data.categories = names;
@@ -170,15 +188,205 @@ void TestScoreModel::unknownCategoriesBeforeTheRun()
         data.counts = counts;
     const PreflightReply score = preflight("score-image-model", {{"trained_model", trained}, {"dataset", data}});
     QVERIFY2(score.errors.isEmpty(), "scoring works without the true class");
-    QCOMPARE(score.warnings.size(), qsizetype(refused));
+    QCOMPARE(score.warnings.size(), qsizetype(warned));
     const PreflightReply evaluate =
         preflight("evaluate-model", {{"scored_dataset", score.outputs.value("scored_dataset")}});
-    const bool unlabelled = !labelled;
-    QCOMPARE(evaluate.errors.size(), qsizetype(refused || unlabelled));
-    if (!refused)
-        return;
-    QCOMPARE(evaluate.errors.first().name, QLatin1String(errors::InvalidDataset));
-    QVERIFY2(evaluate.errors.first().sentence().contains("'emu'"), qPrintable(evaluate.errors.first().sentence()));
+    QCOMPARE(evaluate.errors.size(), labelled ? 0 : 1);
+    if (!labelled) {
+        QCOMPARE(evaluate.errors.first().name, QLatin1String(errors::NotLabeledDataset));
+        QVERIFY(evaluate.errors.first().sentence().contains("'scored_dataset'"));
+    }
+    QCOMPARE(evaluate.warnings.size(), qsizetype(warned));
+    if (warned)
+        QVERIFY2(evaluate.warnings.first().contains("'emu'"), qPrintable(evaluate.warnings.first()));
+}
+
+Result<RunReply> TestScoreModel::score(const QVariantMap &parameters, const char *output)
+{
+    return run("score-image-model", {{"trained_model", model({"a", "b", "c"})}, {"dataset", pictures()}}, output,
+               parameters);
+}
+
+QByteArray TestScoreModel::table(const char *output) const
+{
+    const auto bytes = readFile(folder() / output / "scored.csv", errors::NotScoredDataset);
+    return bytes.ok() ? *bytes : QByteArray();
+}
+
+void TestScoreModel::columnsFollowTheParameters_data()
+{
+    QTest::addColumn<QVariantMap>("parameters");
+    QTest::addColumn<QByteArray>("columns");
+    const QByteArray all = "Scored Probabilities_a,Scored Probabilities_b,Scored Probabilities_c,";
+    const QByteArray two = "Top 1 Label,Top 1 Probability,Top 2 Label,Top 2 Probability,";
+    const QByteArray logits = "Scored Logits_a,Scored Logits_b,Scored Logits_c,";
+    QTest::newRow("default") << QVariantMap() << all;
+    QTest::newRow("probabilities") << QVariantMap{{"probabilities", "top_k"}, {"k", 2LL}} << two;
+    QTest::newRow("k") << QVariantMap{{"probabilities", "top_k"}, {"k", 1LL}}
+                       << QByteArray("Top 1 Label,Top 1 Probability,");
+    QTest::newRow("k beyond the classes")
+        << QVariantMap{{"probabilities", "top_k"}} << two + "Top 3 Label,Top 3 Probability,";
+    QTest::newRow("k alone") << QVariantMap{{"k", 1LL}} << all;
+    QTest::newRow("include_logits") << QVariantMap{{"include_logits", true}} << all + logits;
+    QTest::newRow("both") << QVariantMap{{"probabilities", "top_k"}, {"k", 2LL}, {"include_logits", true}}
+                          << two + logits;
+}
+
+void TestScoreModel::columnsFollowTheParameters()
+{
+    QFETCH(QVariantMap, parameters);
+    QFETCH(QByteArray, columns);
+    test::writeClassFolders(folder() / "set", 6, 8, 8);
+    TW_VERIFY(score(parameters));
+    const QByteArrayList lines = table().split('\n');
+    QCOMPARE(lines.value(0), "path,category," + columns + "Scored Labels\r");
+    QCOMPARE(lines.size(), 8);
+    QVERIFY2(lines[1].contains("set/a/0.ppm,a,"), lines[1].constData());
+    auto reader = ScoreTableReader::open(folder() / "scored_dataset");
+    TW_VERIFY(reader);
+    ScoredRow row;
+    TW_VERIFY((*reader)->next(row));
+    QVERIFY(row.label);
+    QCOMPARE((*reader)->rows(), 6);
+}
+
+void TestScoreModel::batchSize_data()
+{
+    QTest::addColumn<qlonglong>("size");
+    QTest::addColumn<int>("batches");
+    QTest::newRow("default") << 0LL << 1;
+    QTest::newRow("7") << 7LL << 4;
+    QTest::newRow("1") << 1LL << 24;
+}
+
+/// Counts reports of progress: one a batch.
+class CountingContext : public test::RecordingContext
+{
+public:
+    using RecordingContext::RecordingContext;
+    void progress(double fraction, const QString &) override
+    {
+        ++count;
+        last = fraction;
+    }
+    int count = 0;
+    double last = 0;
+};
+
+void TestScoreModel::batchSize()
+{
+    QFETCH(qlonglong, size);
+    QFETCH(int, batches);
+    test::writeClassFolders(folder() / "set", 24, 8, 8);
+    auto counting = std::make_unique<CountingContext>(folder() / "job");
+    const CountingContext &counted = *counting;
+    m_context = std::move(counting);
+    TW_VERIFY(score(size ? QVariantMap{{"batch_size", size}} : QVariantMap()));
+    QCOMPARE(counted.count, batches);
+    QCOMPARE(counted.last, 1.0);
+    QCOMPARE(m_context->results.value("rows").toInt(), 24);
+}
+
+void TestScoreModel::valuesOutOfRange_data()
+{
+    QTest::addColumn<QString>("parameter");
+    QTest::addColumn<QVariant>("value");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("offender");
+    QTest::newRow("batch_size 0") << "batch_size" << QVariant(0LL) << "GreaterThanError"
+                                  << "0";
+    QTest::newRow("k 0") << "k" << QVariant(0LL) << "GreaterThanOrEqualToError"
+                         << "0";
+    QTest::newRow("batch_size, huge") << "batch_size" << QVariant(3000000000LL) << "LessThanOrEqualToError"
+                                      << "3000000000";
+    QTest::newRow("k, huge") << "k" << QVariant(3000000000LL) << "LessThanOrEqualToError"
+                             << "3000000000";
+    QTest::newRow("probabilities") << "probabilities" << QVariant("some") << "InvalidPipelineError"
+                                   << "some";
+}
+
+void TestScoreModel::valuesOutOfRange()
+{
+    QFETCH(QString, parameter);
+    QFETCH(QVariant, value);
+    QFETCH(QString, name);
+    QFETCH(QString, offender);
+    const ComponentType *type = m_registry.find(QStringLiteral("score-image-model"));
+    ParameterValues values = type->schema.defaults();
+    values.set(QStringLiteral("probabilities"), QStringLiteral("top_k")); // k is judged while it shows
+    values.set(parameter, value);
+    const QList<Error> faults = type->schema.check(values) + type->validate(values);
+    QCOMPARE(faults.size(), 1);
+    QCOMPARE(faults.first().name, name);
+    QCOMPARE(faults.first().parameter, parameter);
+    QVERIFY2(faults.first().sentence().contains(offender), qPrintable(faults.first().sentence()));
+    QVERIFY(!faults.first().hint.isEmpty());
+}
+
+void TestScoreModel::missingDevice()
+{
+    test::writeClassFolders(folder() / "set", 3, 8, 8);
+    const ComponentType *type = m_registry.find(QStringLiteral("score-image-model"));
+    ParameterValues values = type->schema.defaults();
+    values.set(QStringLiteral("device"), QStringLiteral("cuda:77"));
+    const PreflightReply reply = type->preflight({values, {}, nullptr});
+    QCOMPARE(reply.errors.size(), 1);
+    QCOMPARE(reply.errors.first().name, QLatin1String(errors::DeviceUnavailable));
+    QCOMPARE(reply.errors.first().parameter, QStringLiteral("device"));
+    QVERIFY(reply.errors.first().sentence().contains("cuda:77"));
+    const auto scored = score({{"device", "cuda:77"}});
+    QVERIFY(!scored.ok());
+    QCOMPARE(scored.error().name, QLatin1String(errors::DeviceUnavailable));
+}
+
+void TestScoreModel::unlabelled()
+{
+    for (int i = 0; i < 3; ++i)
+        test::writeBytes(folder() / "set" / (std::to_string(i) + ".ppm"),
+                         test::ppmOf(test::patternImage(8, 8, unsigned(i))));
+    TW_VERIFY(score());
+    QVERIFY2(table().startsWith("path,Scored Probabilities_a,"), table().left(60).constData());
+    QCOMPARE(table().count('\n'), 4);
+    const auto evaluated =
+        run("evaluate-model", {{"scored_dataset", PortValue{folder() / "scored_dataset", {}}}}, "evaluation_results");
+    QVERIFY(!evaluated.ok());
+    QCOMPARE(evaluated.error().name, QLatin1String(errors::NotLabeledDataset));
+}
+
+void TestScoreModel::canceledLeavesNoTable()
+{
+    test::writeClassFolders(folder() / "set", 6, 8, 8);
+    m_context->stop.cancel = true;
+    const auto scored = score();
+    QVERIFY(!scored.ok());
+    QCOMPARE(scored.error().name, QLatin1String(errors::Canceled));
+    QVERIFY2(!ScoreTableReader::open(folder() / "scored_dataset").ok(), "what is there is no table");
+}
+
+void TestScoreModel::fullDisk()
+{
+    if (!fs::exists("/dev/full"))
+        QSKIP("/dev/full: not found");
+    test::writeClassFolders(folder() / "set", 6, 8, 8);
+    fs::create_directories(folder() / "scored_dataset");
+    fs::create_symlink("/dev/full", folder() / "scored_dataset" / "scored.csv");
+    const auto scored = score();
+    QVERIFY(!scored.ok());
+    QCOMPARE(scored.error().name, QLatin1String(errors::FailedToWriteOutputs));
+    QVERIFY2(scored.error().sentence().contains("scored.csv"), qPrintable(scored.error().sentence()));
+    QVERIFY(scored.error().hintSentence().contains("disk is full"));
+}
+
+void TestScoreModel::noModel()
+{
+    test::writeClassFolders(folder() / "set", 3, 8, 8);
+    fs::create_directories(folder() / "nothing");
+    const auto scored =
+        run("score-image-model", {{"trained_model", PortValue{folder() / "nothing", {}}}, {"dataset", pictures()}},
+            "scored_dataset");
+    QVERIFY(!scored.ok());
+    QCOMPARE(scored.error().name, QLatin1String(errors::InvalidModelDirectory));
+    QVERIFY2(scored.error().sentence().contains("nothing"), qPrintable(scored.error().sentence()));
 }
 
 QTEST_GUILESS_MAIN(TestScoreModel)
