@@ -194,6 +194,18 @@ static QString scheduleText(const TrainingSpec &spec)
     return QStringLiteral("constant learning rate");
 }
 
+static QString stoppingText(const TrainingSpec &spec)
+{
+    return QStringLiteral("Keep: %1; patience: %2 epochs against the %3 one; time: %4; on NaN: %5; training set "
+                          "evaluated: %6")
+        .arg(spec.keep)
+        .arg(spec.patience)
+        .arg(spec.patienceAgainstPrevious ? QStringLiteral("previous") : QStringLiteral("best"))
+        .arg(spec.stopAfterMinutes > 0 ? QStringLiteral("%1 minutes").arg(spec.stopAfterMinutes)
+                                       : QStringLiteral("not limited"))
+        .arg(spec.onNan, spec.evaluateTrainingSet);
+}
+
 void TrainingRun::writeHeader()
 {
     const QString rate = QString::number(m_spec.learningRate, 'g', 6);
@@ -221,10 +233,12 @@ void TrainingRun::writeHeader()
             .arg(m_spec.balancedClasses ? QStringLiteral("balanced") : QStringLiteral("none"))
             .arg(m_spec.accumulationSteps)
             .arg(m_spec.gradientClipNorm > 0 ? QString::number(m_spec.gradientClipNorm) : QStringLiteral("off")),
-        QStringLiteral("Device: %1; threads: %2; loader workers: %3; seed: %4; LibTorch %5")
+        stoppingText(m_spec),
+        QStringLiteral("Device: %1; threads: %2; loader workers: %3, prefetch %4; seed: %5; LibTorch %6")
             .arg(QString::fromStdString(m_device->str()))
             .arg(m_threads)
             .arg(m_spec.numWorkers)
+            .arg(m_spec.prefetch)
             .arg(qint64(m_spec.seed))
             .arg(libtorchVersion()),
         QStringLiteral("Normalization: %1, mean %2 %3 %4, std %5 %6 %7")
