@@ -13,14 +13,11 @@ using Step = PixelStep::Kind;
 
 constexpr double DegreesPerRadian = 180.0 / std::numbers::pi;
 
-// torch.linspace in float32: counted from the nearer end, each value rounded once.
+// The float32 nearest to what torch.linspace stands for; torch itself is a last bit off here and there,
+// and not the same on every processor.
 double linspace(double start, double end, int bin)
 {
-    const auto first = float(start), last = float(end);
-    const auto step = double((last - first) / float(MagnitudeBins - 1));
-    if (bin < MagnitudeBins / 2)
-        return double(float(double(first) + step * bin));
-    return double(float(double(last) - step * (MagnitudeBins - bin - 1)));
+    return double(float(start + (end - start) * bin / (MagnitudeBins - 1)));
 }
 
 double posterizeBits(int bin, double bitsLost)

@@ -25,7 +25,8 @@ enum class AugmentKind {
 constexpr int AugmentKindCount = 14;
 constexpr int MagnitudeBins = 31;
 
-/// Magnitude of bin 0 to 30 as torch.linspace gives it in float32; 0 where the operation has none.
+/// Magnitude of bin 0 to 30, evenly spaced, in float32 as torch.linspace; 0 where the operation has
+/// none.
 double trivialMagnitude(AugmentKind kind, int bin);
 /// The same for RandAugment, whose translations go by the picture's size.
 double randMagnitude(AugmentKind kind, int bin, int width, int height);
