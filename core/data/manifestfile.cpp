@@ -169,7 +169,13 @@ Error badLine(const fs::path &file, std::size_t number)
                      QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
 }
 
-QByteArray headText(const ImageManifest &manifest)
+// Images that lie in the manifest's own folder move with it: their root is written relative to it.
+fs::path storedRoot(const ImageManifest &manifest, const fs::path &folder)
+{
+    return manifest.root == folder ? fs::path(".") : manifest.root;
+}
+
+QByteArray headText(const ImageManifest &manifest, const fs::path &folder)
 {
     QJsonArray categories;
     for (const std::string &name : manifest.categories)
@@ -179,7 +185,7 @@ QByteArray headText(const ImageManifest &manifest)
     return jsonObjectLine({{"format", jsonString(QLatin1String(Format))},
                            {"version", QByteArray::number(Version)},
                            {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
-                           {"root", jsonText(pathToJson(manifest.root))},
+                           {"root", jsonText(pathToJson(storedRoot(manifest, folder)))},
                            {"categories", jsonText(categories)},
                            {"transforms", jsonText(transforms)},
                            {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
@@ -213,6 +219,8 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
     else if (storage != QLatin1String("files"))
         return badHead(file, QStringLiteral("its storage is \"%1\"").arg(storage));
     manifest.root = pathFromJson(json.value(QStringLiteral("root")));
+    if (manifest.root == ".")
+        manifest.root = file.parent_path();
     TW_TRY(readCategories(json.value(QStringLiteral("categories")).toArray(), file, manifest));
     if (json.value(QStringLiteral("transforms")).isArray()) {
         TW_ASSIGN(list, transformsFromJson(json.value(QStringLiteral("transforms")).toArray()));
@@ -266,7 +274,7 @@ Result<void> ImageManifest::write(const fs::path &folder) const
     for (std::size_t i = 0; i < size(); ++i)
         appendLine(lines, *this, i, archive);
     TW_TRY(writeFileAtomically(folder / LinesFile, lines));
-    return writeFileAtomically(folder / HeadFile, headText(*this) + '\n');
+    return writeFileAtomically(folder / HeadFile, headText(*this, folder) + '\n');
 }
 
 Result<ImageManifest> ImageManifest::read(const fs::path &folder)
