@@ -5,7 +5,8 @@
 Each line is a step with its parameters and the BLAKE2b key of its results for all pictures of
 PICTURES, one after the other (goldenPictures() of tests/core/data/tst_transformsteps.cpp), gray ones
 as three equal channels. transform_magnitudes.inc holds the magnitudes of both augment policies,
-transform_perspectives.inc whole pictures of torchvision's perspective.
+transform_perspectives.inc whole pictures of torchvision's perspective, transform_moments.inc means of
+what torchvision draws.
 """
 import hashlib
 import math
@@ -14,12 +15,13 @@ from fractions import Fraction
 
 import torch
 from PIL import Image
-from torchvision.transforms import InterpolationMode, autoaugment
+from torchvision.transforms import InterpolationMode, RandomErasing, RandomResizedCrop, autoaugment
 from torchvision.transforms import functional as F
 
 FOLDER = pathlib.Path(__file__).parent
 PICTURES = [("noise", 20, 17), ("narrow", 33, 33), ("gray", 20, 17), ("noise", 1, 1), ("noise", 2, 5),
             ("noise", 64, 7), ("narrow", 3, 3), ("grayNarrow", 16, 16), ("hues", 48, 32)]
+DRAWS = 100000
 NEAREST = InterpolationMode.NEAREST
 
 
@@ -164,5 +166,22 @@ def perspectives():
         yield f'    {{{{{corners}}}, "{pixels}"}},\n'
 
 
-for name, lines in (("goldens", goldens()), ("magnitudes", magnitudes()), ("perspectives", perspectives())):
+def moments(draws):
+    """Means of x, y, width and height, and of the area."""
+    numbers = torch.tensor([(x, y, width, height, width * height) for y, x, height, width in draws], dtype=torch.float64)
+    return ", ".join("%.4f" % value for value in numbers.mean(0))
+
+
+def drawn_moments():
+    torch.manual_seed(1)
+    for width, height in ((64, 48), (20, 90)):
+        image = torch.zeros(3, height, width)
+        crops = [RandomResizedCrop.get_params(image, [0.08, 1.0], [0.75, 4 / 3]) for _ in range(DRAWS)]
+        yield f'    {{Kind::RandomResizedCrop, {width}, {height}, {{{moments(crops)}}}}},\n'
+        erased = [RandomErasing.get_params(image, (0.02, 0.33), (0.3, 3.3), [0])[:4] for _ in range(DRAWS)]
+        yield f'    {{Kind::RandomErasing, {width}, {height}, {{{moments(erased)}}}}},\n'
+
+
+for name, lines in (("goldens", goldens()), ("magnitudes", magnitudes()), ("perspectives", perspectives()),
+                    ("moments", drawn_moments())):
     (FOLDER / f"transform_{name}.inc").write_text("".join(lines))
