@@ -47,9 +47,26 @@ std::optional<Coefficients> solve(Equations rows)
     return out;
 }
 
+// A load is quicker than a conversion.
+struct Levels
+{
+    std::array<double, 256> values;
+    constexpr Levels() : values()
+    {
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = double(i);
+    }
+};
+constexpr Levels levels;
+
 inline double between(double from, double to, double share)
 {
     return from + (to - from) * share;
+}
+
+inline double between(std::uint8_t from, std::uint8_t to, double share)
+{
+    return between(levels.values[from], levels.values[to], share);
 }
 
 // Pillow's BILINEAR at a place inside the picture; neighbours are clipped at the edges.
