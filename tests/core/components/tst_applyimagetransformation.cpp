@@ -3,9 +3,7 @@
 #include "core/component/componentregistry.h"
 #include "core/component/portobjects.h"
 #include "core/data/datasetscan.h"
-#include "core/data/decode.h"
 #include "core/data/imagereader.h"
-#include "core/data/materialize.h"
 #include "tests/core/data/datasamples.h"
 #include "tests/support/recordingcontext.h"
 #include "tests/support/testsupport.h"
@@ -13,37 +11,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include <csignal>
-
-#include <sys/resource.h>
-
 using namespace tw;
 using namespace tw::test;
 using Kind = TransformOp::Kind;
 
 namespace {
-
-/// No file of this program grows beyond a few bytes: what a full disk is to a writer.
-class FullDisk
-{
-public:
-    explicit FullDisk(rlim_t bytes)
-    {
-        m_handler = std::signal(SIGXFSZ, SIG_IGN);
-        getrlimit(RLIMIT_FSIZE, &m_before);
-        const rlimit small{bytes, m_before.rlim_max};
-        setrlimit(RLIMIT_FSIZE, &small);
-    }
-    ~FullDisk()
-    {
-        setrlimit(RLIMIT_FSIZE, &m_before);
-        std::signal(SIGXFSZ, m_handler);
-    }
-
-private:
-    rlimit m_before{};
-    void (*m_handler)(int) = nullptr;
-};
 
 QStringList filesBelow(const fs::path &folder)
 {
@@ -72,7 +44,7 @@ TransformOp sized(Kind kind, int size)
 
 } // namespace
 
-/// Apply Image Transformation with `materialize`, and the function that writes the pictures.
+/// Apply Image Transformation: what it attaches and what it writes with `materialize`.
 class TestApplyImageTransformation : public QObject
 {
     Q_OBJECT
@@ -80,21 +52,16 @@ private Q_SLOTS:
     void initTestCase();
     void init();
     void cleanup();
-    void pngsHoldThePixels_data();
-    void pngsHoldThePixels();
     void inferenceWritesWhatTheListGives();
     void trainingWritesOneVariant();
     void movesWithItsFolder();
     void numbersOfIdxStayGray();
     void unlabelledImagesLieFlat();
-    void classFolders_data();
-    void classFolders();
     void classNamesSurvive();
     void unreadableImages_data();
     void unreadableImages();
     void erasingIsLeftOutAloud();
     void cropsThatDoNotFit();
-    void fullDiskLeavesNothing();
     void canceledLeavesNothing();
     void attachedUnlessAsked();
     void preflight();
@@ -103,7 +70,6 @@ private Q_SLOTS:
 private:
     fs::path folder() const { return m_folder->path().toStdString(); }
     fs::path outFolder();
-    MaterializeOptions with(const TransformList &list, int workers = 2) const;
     Result<RunReply> apply(const ImageManifest &manifest, const TransformList &list, const QVariantMap &stored);
     ParameterValues values(const QVariantMap &stored) const;
 
@@ -143,14 +109,6 @@ fs::path TestApplyImageTransformation::outFolder()
     return m_out;
 }
 
-MaterializeOptions TestApplyImageTransformation::with(const TransformList &list, int workers) const
-{
-    MaterializeOptions options;
-    options.transforms = list;
-    options.workers = workers;
-    return options;
-}
-
 ParameterValues TestApplyImageTransformation::values(const QVariantMap &stored) const
 {
     ParameterValues given;
@@ -167,36 +125,6 @@ Result<RunReply> TestApplyImageTransformation::apply(const ImageManifest &manife
         {"transformation", {{}, list}},
         {"image_directory", {{}, ManifestPtr(std::make_shared<const ImageManifest>(manifest))}}};
     return m_type->run({effective, inputs, {{"image_directory", outFolder()}}, *m_context});
-}
-
-void TestApplyImageTransformation::pngsHoldThePixels_data()
-{
-    QTest::addColumn<int>("workers");
-    for (const int workers : {1, 4})
-        QTest::addRow("%d workers", workers) << workers;
-}
-
-void TestApplyImageTransformation::pngsHoldThePixels()
-{
-    QFETCH(const int, workers);
-    writeClassFolders(folder() / "set", 20, 31, 22);
-    const auto manifest = std::make_shared<const ImageManifest>(scanned(folder() / "set"));
-    const TransformList list{sized(Kind::Resize, 16), defaultOp(Kind::ColorJitter), defaultOp(Kind::RandomAffine)};
-    const auto images = materializeImages(manifest, outFolder(), with(list, workers));
-    TW_VERIFY(images);
-    QCOMPARE(images->manifest.size(), std::size_t(20));
-    const auto written = std::make_shared<const ImageManifest>(images->manifest);
-    const auto before = ImageReader::open(manifest), after = ImageReader::open(written);
-    for (std::size_t i = 0; i < 20; ++i) {
-        SampleRandom random(1, RandomPurpose::Augment, 0, std::uint32_t(i));
-        const auto expected = applyTransforms(*(*before)->read(i), list, random, "x");
-        TW_VERIFY(expected);
-        QVERIFY(*(*after)->read(i) == *expected);
-        QCOMPARE(written->category(i), manifest->category(i));
-        const QByteArray name(written->path(i).data(), qsizetype(written->path(i).size()));
-        QVERIFY2(name.endsWith(".png") && fs::file_size(m_out / name.toStdString()) == std::size_t(written->bytes(i)),
-                 name.constData());
-    }
 }
 
 void TestApplyImageTransformation::inferenceWritesWhatTheListGives()
@@ -291,31 +219,6 @@ void TestApplyImageTransformation::unlabelledImagesLieFlat()
     QVERIFY(!ImageManifest::read(m_out)->isLabelled());
 }
 
-void TestApplyImageTransformation::classFolders_data()
-{
-    QTest::addColumn<QByteArray>("name");
-    QTest::addColumn<QByteArray>("folder");
-    const auto row = [](const char *tag, const QByteArray &name, const QByteArray &expected) {
-        QTest::newRow(tag) << name << expected;
-    };
-    row("plain", "great white", "great white");
-    row("slash", "a/b", "a%2Fb");
-    row("percent", "50%", "50%25");
-    row("dot", ".", "%2E");
-    row("hidden", ".git", "%2Egit");
-    row("line", "a\nb\x7f", "a%0Ab%7F");
-    row("not UTF-8", "a\xE9", "a\xE9");
-    row("empty", "", "%");
-    row("our own file", "images.jsonl", "%69mages.jsonl");
-}
-
-void TestApplyImageTransformation::classFolders()
-{
-    QFETCH(const QByteArray, name);
-    QFETCH(const QByteArray, folder);
-    QCOMPARE(QByteArray::fromStdString(classFolderName(name.toStdString())), folder);
-}
-
 void TestApplyImageTransformation::classNamesSurvive()
 {
     const std::string longName(300, 'x');
@@ -400,22 +303,6 @@ void TestApplyImageTransformation::cropsThatDoNotFit()
         QVERIFY2(reply.error().sentence().contains(QString::fromUtf8(part)), qPrintable(reply.error().sentence()));
     QVERIFY(!reply.error().hint.isEmpty());
     QCOMPARE(filesBelow(m_out), QStringList());
-}
-
-void TestApplyImageTransformation::fullDiskLeavesNothing()
-{
-    writeClassFolders(folder() / "set", 12, 40, 40);
-    const auto manifest = std::make_shared<const ImageManifest>(scanned(folder() / "set"));
-    outFolder();
-    const auto images = [&] {
-        const FullDisk full(1000);
-        return materializeImages(manifest, m_out, with({}));
-    }();
-    QVERIFY(!images.ok());
-    QCOMPARE(images.error().name, QLatin1String(errors::FailedToWriteOutputs));
-    QVERIFY2(images.error().sentence().contains(QString::fromStdString(m_out.native())),
-             qPrintable(images.error().sentence()));
-    QVERIFY(fs::is_empty(m_out));
 }
 
 void TestApplyImageTransformation::canceledLeavesNothing()
