@@ -11,6 +11,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <memory>
+#include <set>
+
 using namespace tw;
 using namespace tw::test;
 using Kind = TransformOp::Kind;

@@ -12,6 +12,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <memory>
 
 #include <sys/resource.h>
 

@@ -7,7 +7,9 @@
 
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <numbers>
+#include <optional>
+#include <set>
 
 using namespace tw;
 using namespace tw::test;
@@ -278,7 +280,7 @@ void TransformDrawsTest::trivialAugment()
         if (step.kind == Step::Solarize)
             thresholds.add(step.value);
         if (step.kind == Step::Affine && step.affine.aboutOrigin && step.affine.shearY == 0)
-            shears.add(std::tan(step.affine.shearX * M_PI / 180));
+            shears.add(std::tan(step.affine.shearX * std::numbers::pi / 180));
     }
     QCOMPARE(counts.size(), std::size_t(11)); // shears and translations are all affine
     for (const auto &[kind, count] : counts)

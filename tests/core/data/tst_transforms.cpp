@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/hash.h"
+#include "core/base/json.h"
 #include "core/data/transforms.h"
 #include "tests/core/data/datasamples.h"
 #include "tests/support/testsupport.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <set>
@@ -58,6 +61,7 @@ private Q_SLOTS:
     void jsonRoundTrip();
     void jsonRefused_data();
     void jsonRefused();
+    void scoreScriptGivesTheSame();
 };
 
 void TransformsTest::resizeShorterEdge_data()
@@ -307,6 +311,43 @@ void TransformsTest::jsonRefused()
     for (const QString &expected : {QStringLiteral("Operation 2"), part})
         QVERIFY2(list.error().sentence().contains(expected), qPrintable(list.error().sentence()));
     QVERIFY(!list.error().hint.isEmpty());
+}
+
+// score.py in a model directory knows every operation that may stand there.
+void TransformsTest::scoreScriptGivesTheSame()
+{
+    const QString python = QStringLiteral("/usr/bin/python3");
+    if (runProcess(python, {QStringLiteral("-c"), QStringLiteral("import PIL")}).exitCode != 0)
+        QSKIP("Pillow not found");
+    const std::vector<TransformList> lists{
+        {{Kind::Resize, 9}, {Kind::CenterCrop, 6}, {Kind::Pad, 3}, {Kind::Grayscale}},
+        {{Kind::Resize, 40}},
+        {{Kind::CenterCrop, 4}},
+        {{Kind::Pad, 5}},
+        {{Kind::Pad, 0}, {Kind::Grayscale}},
+        {{Kind::Pad, 8}, {Kind::CenterCrop, 11}, {Kind::Resize, 7}}};
+    QTemporaryDir folder;
+    QByteArray jobs;
+    std::vector<QByteArray> expected;
+    for (const QSize size : {QSize(20, 17), QSize(17, 20), QSize(5, 90), QSize(31, 4)})
+        for (const TransformList &list : lists) {
+            const ImageBuffer image = patternImage(size.width(), size.height(), 3);
+            const auto out = run(image, list);
+            TW_VERIFY(out);
+            writeBytes(fs::path(folder.path().toStdString()) / (std::to_string(expected.size()) + ".ppm"),
+                       ppmOf(image));
+            jobs += jsonCompact(transformsToJson(list)) + '\n';
+            expected.push_back(blake2b(keyOf(*out)));
+        }
+    const auto outcome = runProcess(python,
+                                    {displayPath(sourceFolder() / "tests/data/score_transforms.py"),
+                                     displayPath(sourceFolder() / "core/model/score.py"), folder.path()},
+                                    60000, jobs);
+    QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
+    const QList<QByteArray> keys = outcome.out.trimmed().split('\n');
+    QCOMPARE(std::size_t(keys.size()), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        QCOMPARE(keys[qsizetype(i)], expected[i]);
 }
 
 QTEST_GUILESS_MAIN(TransformsTest)
