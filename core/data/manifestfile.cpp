@@ -169,10 +169,27 @@ Error badLine(const fs::path &file, std::size_t number)
                      QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
 }
 
-// Images that lie in the manifest's own folder move with it: their root is written relative to it.
-fs::path storedRoot(const ImageManifest &manifest, const fs::path &folder)
+// Images that a node wrote move with the outputs of their job, which another job may take over:
+// "nodes/<node>/outputs/<port>" holds both the images and this manifest. Nothing for other roots.
+QJsonValue rootInJob(const ImageManifest &manifest, const fs::path &folder)
 {
-    return manifest.root == folder ? fs::path(".") : manifest.root;
+    const fs::path nodes = folder.parent_path().parent_path().parent_path();
+    const fs::path fromNodes = manifest.root.lexically_relative(nodes);
+    const bool inside = nodes.filename() == "nodes" && !fromNodes.empty() && *fromNodes.begin() != "..";
+    if (manifest.root != folder && !inside)
+        return {};
+    return pathToJson(manifest.root.lexically_relative(folder));
+}
+
+// The place beside this file is the first choice, the absolute one for files that were copied away.
+fs::path readRoot(const QJsonObject &json, const fs::path &file)
+{
+    const fs::path inJob = pathFromJson(json.value(QStringLiteral("root_in_job")));
+    const fs::path beside = inJob == "." ? file.parent_path() : (file.parent_path() / inJob).lexically_normal();
+    std::error_code fault;
+    if (!inJob.empty() && fs::is_directory(beside, fault))
+        return beside;
+    return pathFromJson(json.value(QStringLiteral("root")));
 }
 
 QByteArray headText(const ImageManifest &manifest, const fs::path &folder)
@@ -185,7 +202,8 @@ QByteArray headText(const ImageManifest &manifest, const fs::path &folder)
     return jsonObjectLine({{"format", jsonString(QLatin1String(Format))},
                            {"version", QByteArray::number(Version)},
                            {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
-                           {"root", jsonText(pathToJson(storedRoot(manifest, folder)))},
+                           {"root", jsonText(pathToJson(manifest.root))},
+                           {"root_in_job", jsonText(rootInJob(manifest, folder))},
                            {"categories", jsonText(categories)},
                            {"transforms", jsonText(transforms)},
                            {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
@@ -218,9 +236,7 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
         manifest.storage = ImageManifest::Storage::Idx;
     else if (storage != QLatin1String("files"))
         return badHead(file, QStringLiteral("its storage is \"%1\"").arg(storage));
-    manifest.root = pathFromJson(json.value(QStringLiteral("root")));
-    if (manifest.root == ".")
-        manifest.root = file.parent_path();
+    manifest.root = readRoot(json, file);
     TW_TRY(readCategories(json.value(QStringLiteral("categories")).toArray(), file, manifest));
     if (json.value(QStringLiteral("transforms")).isArray()) {
         TW_ASSIGN(list, transformsFromJson(json.value(QStringLiteral("transforms")).toArray()));
