@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/component/portobjects.h"
+#include "core/data/imagesizes.h"
+#include "core/data/materialize.h"
 
 #include <QJsonArray>
+
+#include <thread>
 
 namespace tw::components {
 
@@ -10,6 +14,27 @@ namespace {
 bool isForTraining(const ParameterValues &values)
 {
     return values.text("mode") == QLatin1String("for_training");
+}
+
+bool writesImages(const ParameterValues &values)
+{
+    return values.boolean("materialize");
+}
+
+TransformList keptOperations(const TransformList &transforms, const ParameterValues &values)
+{
+    return isForTraining(values) ? transforms : forInference(transforms);
+}
+
+bool hasErasing(const TransformList &list)
+{
+    return !list.empty() && list.back().kind == TransformOp::Kind::RandomErasing;
+}
+
+QString erasingIsLeftOut()
+{
+    return QStringLiteral("Random erasing acts after normalisation and cannot be written into pictures: it is left "
+                          "out.");
 }
 
 PreflightReply preflightApply(const PreflightRequest &request)
@@ -25,21 +50,23 @@ PreflightReply preflightApply(const PreflightRequest &request)
             reply.errors.append(transforms.error());
             return reply;
         }
-        const TransformList kept = isForTraining(request.values) ? *transforms : forInference(*transforms);
+        const TransformList kept = keptOperations(*transforms, request.values);
         facts.extra.insert(key, transformsToJson(kept).toVariantList());
+        if (writesImages(request.values) && hasErasing(kept))
+            reply.warnings.append(erasingIsLeftOut());
     }
+    if (writesImages(request.values))
+        facts.extra.remove(key); // nothing is left to do with the pictures
     reply.summary = datasetSummary(facts);
     reply.outputs.insert(QStringLiteral("image_directory"), facts);
     return reply;
 }
 
-Result<RunReply> runApply(const RunRequest &request)
+Result<RunReply> attachOperations(const RunRequest &request, const ImageManifest &manifest, TransformList kept)
 {
-    TW_ASSIGN(manifest, manifestInput(request, "image_directory"));
-    TW_ASSIGN(transforms, transformsInput(request, "transformation"));
     const bool training = isForTraining(request.values);
-    ImageManifest attached = *manifest;
-    attached.transforms = training ? transforms : forInference(transforms);
+    ImageManifest attached = manifest;
+    attached.transforms = std::move(kept);
     attached.transformsForTraining = training;
     const QString port = QStringLiteral("image_directory");
     TW_TRY(attached.write(request.outputFolders.value(port)));
@@ -50,6 +77,69 @@ Result<RunReply> runApply(const RunRequest &request)
     request.context.result(QStringLiteral("images"), qint64(attached.size()));
     request.context.result(QStringLiteral("operations"), qint64(attached.transforms->size()));
     return RunReply{{{port, ManifestPtr(std::make_shared<const ImageManifest>(std::move(attached)))}}};
+}
+
+/// Progress of one of two passes over the images.
+std::function<void(std::int64_t, std::int64_t)> progressOf(RunContext &context, const QString &verb)
+{
+    return [&context, verb](std::int64_t done, std::int64_t total) {
+        context.progress(total > 0 ? double(done) / double(total) : -1,
+                         QStringLiteral("%1 %2 of %3").arg(verb).arg(done).arg(total));
+    };
+}
+
+void logSkipped(const MaterializedImages &images, RunContext &context, const ImageManifest &manifest)
+{
+    for (const auto &[index, reason] : images.skipped)
+        context.log(
+            LogLevel::Warning,
+            QStringLiteral("Left out '%1': %2").arg(QString::fromStdString(manifest.displayName(index)), reason));
+}
+
+Result<RunReply> writeImages(const RunRequest &request, const ManifestPtr &manifest, TransformList kept)
+{
+    RunContext &context = request.context;
+    const int workers = std::max(1, int(std::thread::hardware_concurrency()));
+    if (hasErasing(kept)) {
+        context.log(LogLevel::Warning, erasingIsLeftOut());
+        kept.pop_back();
+    }
+    // A crop that does not fit shall not show after half of the pictures.
+    SizeCheck check;
+    check.oneSize = false;
+    check.workers = workers;
+    check.stop = &context.stopToken();
+    check.progress = progressOf(context, QStringLiteral("measured"));
+    TW_TRY(checkImageSizes(*manifest, kept, check));
+    MaterializeOptions options;
+    options.transforms = std::move(kept);
+    options.workers = workers;
+    options.stop = &context.stopToken();
+    options.progress = progressOf(context, QStringLiteral("wrote"));
+    const QString port = QStringLiteral("image_directory");
+    const fs::path folder = request.outputFolders.value(port);
+    TW_ASSIGN(images, materializeImages(manifest, folder, options));
+    images.manifest.transformsForTraining = isForTraining(request.values);
+    TW_TRY(images.manifest.write(folder));
+    logSkipped(images, context, *manifest);
+    context.log(LogLevel::Info,
+                QStringLiteral("Wrote %1 pictures. They carry no list of operations: a model trained on them does not "
+                               "know these %2, and pictures to be scored must be prepared the same way.")
+                    .arg(images.manifest.size())
+                    .arg(options.transforms.size()));
+    context.result(QStringLiteral("images"), qint64(images.manifest.size()));
+    context.result(QStringLiteral("operations"), qint64(options.transforms.size()));
+    context.result(QStringLiteral("unreadable"), qint64(images.skipped.size()));
+    return RunReply{}; // the folder moves into its place after this: whoever comes next reads it there
+}
+
+Result<RunReply> runApply(const RunRequest &request)
+{
+    TW_ASSIGN(manifest, manifestInput(request, "image_directory"));
+    TW_ASSIGN(transforms, transformsInput(request, "transformation"));
+    TransformList kept = keptOperations(transforms, request.values);
+    return writesImages(request.values) ? writeImages(request, manifest, std::move(kept))
+                                        : attachOperations(request, *manifest, std::move(kept));
 }
 
 } // namespace
@@ -72,6 +162,11 @@ ComponentType apply_image_transformation()
             .isRequired()
             .withHelp(QT_TRANSLATE_NOOP("Parameter", "For inference leaves out every random operation; "
                                                      "use it for validation and test pictures.")));
+    type.parameter(
+        ParameterSpec::boolean("materialize", QT_TRANSLATE_NOOP("Parameter", "Write pictures"), false)
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Writes the transformed pictures as PNG files in class folders, "
+                                                     "one variant each, instead of transforming them whenever they "
+                                                     "are loaded.")));
     type.preflight = preflightApply;
     type.run = runApply;
     return type;

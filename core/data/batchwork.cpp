@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/batchwork.h"
 
+#include "core/data/randomerasing.h"
+
 #include <QCoreApplication>
 
 #include <cstring>
@@ -47,6 +49,7 @@ void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
         return;
     }
     PixelView out = *image;
+    std::optional<EraseRegion> erased;
     if (!m_shared.transforms.empty()) {
         SampleRandom random(m_shared.options.seed, RandomPurpose::Augment, m_epoch, sample);
         const Result<PixelView> transformed = transformView(*image, m_shared.transforms, random,
@@ -57,9 +60,14 @@ void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
             return;
         }
         out = *transformed;
+        erased = drawErasing(m_shared.transforms, out.width, out.height, random);
     }
-    if (float *to = place(slot, index, out.width, out.height))
-        m_shared.normalizer.run(out, to);
+    float *to = place(slot, index, out.width, out.height);
+    if (!to)
+        return;
+    m_shared.normalizer.run(out, to);
+    if (erased)
+        eraseRegion(*erased, out.width, out.height, m_shared.options.channels, m_shared.options.order, to);
 }
 
 std::size_t BatchWork::imageFloats() const

@@ -169,7 +169,30 @@ Error badLine(const fs::path &file, std::size_t number)
                      QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
 }
 
-QByteArray headText(const ImageManifest &manifest)
+// Images that a node wrote move with the outputs of their job, which another job may take over:
+// "nodes/<node>/outputs/<port>" holds both the images and this manifest. Nothing for other roots.
+QJsonValue rootInJob(const ImageManifest &manifest, const fs::path &folder)
+{
+    const fs::path nodes = folder.parent_path().parent_path().parent_path();
+    const fs::path fromNodes = manifest.root.lexically_relative(nodes);
+    const bool inside = nodes.filename() == "nodes" && !fromNodes.empty() && *fromNodes.begin() != "..";
+    if (manifest.root != folder && !inside)
+        return {};
+    return pathToJson(manifest.root.lexically_relative(folder));
+}
+
+// The place beside this file is the first choice, the absolute one for files that were copied away.
+fs::path readRoot(const QJsonObject &json, const fs::path &file)
+{
+    const fs::path inJob = pathFromJson(json.value(QStringLiteral("root_in_job")));
+    const fs::path beside = inJob == "." ? file.parent_path() : (file.parent_path() / inJob).lexically_normal();
+    std::error_code fault;
+    if (!inJob.empty() && fs::is_directory(beside, fault))
+        return beside;
+    return pathFromJson(json.value(QStringLiteral("root")));
+}
+
+QByteArray headText(const ImageManifest &manifest, const fs::path &folder)
 {
     QJsonArray categories;
     for (const std::string &name : manifest.categories)
@@ -180,6 +203,7 @@ QByteArray headText(const ImageManifest &manifest)
                            {"version", QByteArray::number(Version)},
                            {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
                            {"root", jsonText(pathToJson(manifest.root))},
+                           {"root_in_job", jsonText(rootInJob(manifest, folder))},
                            {"categories", jsonText(categories)},
                            {"transforms", jsonText(transforms)},
                            {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
@@ -212,7 +236,7 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
         manifest.storage = ImageManifest::Storage::Idx;
     else if (storage != QLatin1String("files"))
         return badHead(file, QStringLiteral("its storage is \"%1\"").arg(storage));
-    manifest.root = pathFromJson(json.value(QStringLiteral("root")));
+    manifest.root = readRoot(json, file);
     TW_TRY(readCategories(json.value(QStringLiteral("categories")).toArray(), file, manifest));
     if (json.value(QStringLiteral("transforms")).isArray()) {
         TW_ASSIGN(list, transformsFromJson(json.value(QStringLiteral("transforms")).toArray()));
@@ -266,7 +290,7 @@ Result<void> ImageManifest::write(const fs::path &folder) const
     for (std::size_t i = 0; i < size(); ++i)
         appendLine(lines, *this, i, archive);
     TW_TRY(writeFileAtomically(folder / LinesFile, lines));
-    return writeFileAtomically(folder / HeadFile, headText(*this) + '\n');
+    return writeFileAtomically(folder / HeadFile, headText(*this, folder) + '\n');
 }
 
 Result<ImageManifest> ImageManifest::read(const fs::path &folder)

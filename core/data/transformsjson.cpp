@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/json.h"
+#include "core/data/augmentpolicies.h"
 #include "core/data/transforms.h"
 
 #include <QCoreApplication>
 #include <QJsonObject>
 
-#include <array>
 #include <cmath>
 
 namespace tw {
@@ -13,88 +14,166 @@ namespace {
 
 using Kind = TransformOp::Kind;
 
-struct OpName
+/// One argument of an operation: a whole number, a number, or a range of two numbers, from `lowest`
+/// to `highest`; `open` leaves the lower end out, `openAbove` the upper one.
+struct Argument
+{
+    const char *key;
+    double lowest, highest;
+    int TransformOp::*whole = nullptr;
+    double TransformOp::*number = nullptr;
+    double TransformOp::*rangeEnd = nullptr;
+    bool open = false, openAbove = false;
+};
+
+struct OpSchema
 {
     Kind kind;
     const char *id;
-    const char *sizeKey; // nullptr: no size
-    int smallestSize;
+    std::vector<Argument> arguments;
 };
-constexpr std::array<OpName, 8> OpNames{{{Kind::Resize, "resize", "size", 1},
-                                         {Kind::CenterCrop, "center_crop", "size", 1},
-                                         {Kind::Pad, "pad", "padding", 0},
-                                         {Kind::Grayscale, "grayscale", nullptr, 0},
-                                         {Kind::RandomResizedCrop, "random_resized_crop", "size", 1},
-                                         {Kind::RandomCrop, "random_crop", "size", 1},
-                                         {Kind::RandomHorizontalFlip, "random_horizontal_flip", nullptr, 0},
-                                         {Kind::RandomVerticalFlip, "random_vertical_flip", nullptr, 0}}};
-constexpr int LargestSize = 65'535;
 
-bool hasProbability(Kind kind)
+Argument whole(const char *key, int TransformOp::*field, int lowest, int highest)
 {
-    return kind == Kind::RandomHorizontalFlip || kind == Kind::RandomVerticalFlip;
+    return {.key = key, .lowest = double(lowest), .highest = double(highest), .whole = field};
 }
 
-Error badArgument(qsizetype place, const QString &op, const QString &key, const QString &range)
+Argument number(const char *key, double TransformOp::*field, double lowest, double highest)
 {
-    return makeError(errors::InvalidTransformationDirectory,
-                     QT_TRANSLATE_NOOP("Error", "Operation %1 (\"%2\") of the transformation: \"%3\" must be %4."),
-                     {QString::number(place + 1), op, key, range},
-                     QT_TRANSLATE_NOOP("Error", "Write the transformation again with Init Image Transformation."));
+    return {.key = key, .lowest = lowest, .highest = highest, .number = field};
 }
 
-Result<void> readRange(const QJsonObject &json, qsizetype place, const QString &op, const char *key, double lowest,
-                       double highest, double &low, double &high)
+Argument range(const char *key, double TransformOp::*low, double TransformOp::*high, double highest)
 {
-    const QJsonArray values = json.value(QLatin1String(key)).toArray();
-    const double first = values.size() == 2 ? values[0].toDouble(-1) : -1;
-    const double second = values.size() == 2 ? values[1].toDouble(-1) : -1;
-    if (!(first > lowest) || !(second >= first) || !(second <= highest))
-        return badArgument(place, op, QLatin1String(key),
-                           QStringLiteral("[low, high] with %1 < low ≤ high ≤ %2").arg(lowest).arg(highest));
-    low = first;
-    high = second;
-    return {};
+    return {.key = key, .lowest = 0, .highest = highest, .number = low, .rangeEnd = high, .open = true};
 }
 
-const OpName *findOp(const QString &id)
+const std::vector<OpSchema> &schemas()
 {
-    for (const OpName &candidate : OpNames)
-        if (id == QLatin1String(candidate.id))
-            return &candidate;
-    return nullptr;
+    using Op = TransformOp;
+    const Argument size = whole("size", &Op::size, 1, LargestTransformEdge);
+    const Argument chance = number("p", &Op::p, 0, 1);
+    const Argument degrees = number("degrees", &Op::degrees, 0, 180);
+    const Argument areas = range("scale", &Op::scaleLow, &Op::scaleHigh, 1);
+    const Argument ratios = range("ratio", &Op::ratioLow, &Op::ratioHigh, LargestTransformFactor);
+    const Argument scales = range("scale", &Op::scaleLow, &Op::scaleHigh, LargestTransformFactor);
+    Argument shear = number("shear", &Op::shear, 0, 90);
+    shear.openAbove = true;
+    static const std::vector<OpSchema> made{
+        {Kind::Resize, "resize", {size}},
+        {Kind::CenterCrop, "center_crop", {size}},
+        {Kind::Pad, "pad", {whole("padding", &Op::size, 0, LargestTransformEdge)}},
+        {Kind::ColorJitter,
+         "color_jitter",
+         {number("brightness", &Op::brightness, 0, LargestTransformFactor),
+          number("contrast", &Op::contrast, 0, LargestTransformFactor),
+          number("saturation", &Op::saturation, 0, LargestTransformFactor), number("hue", &Op::hue, 0, 0.5)}},
+        {Kind::Grayscale, "grayscale", {}},
+        {Kind::RandomResizedCrop, "random_resized_crop", {size, areas, ratios}},
+        {Kind::RandomCrop, "random_crop", {size}},
+        {Kind::RandomHorizontalFlip, "random_horizontal_flip", {chance}},
+        {Kind::RandomVerticalFlip, "random_vertical_flip", {chance}},
+        {Kind::RandomRotation, "random_rotation", {degrees}},
+        {Kind::RandomAffine, "random_affine", {degrees, number("translate", &Op::translate, 0, 1), scales, shear}},
+        {Kind::RandomGrayscale, "random_grayscale", {chance}},
+        {Kind::RandomPerspective, "random_perspective", {chance, number("distortion", &Op::distortion, 0, 1)}},
+        {Kind::TrivialAugment, "trivial_augment", {}},
+        {Kind::RandAugment,
+         "rand_augment",
+         {whole("num_ops", &Op::numOps, 1, LargestAugmentCount),
+          whole("magnitude", &Op::magnitude, 0, MagnitudeBins - 1)}},
+        {Kind::RandomErasing, "random_erasing", {chance, areas, ratios}}};
+    return made;
+}
+
+QString rangeText(const Argument &argument)
+{
+    const QString lowest = QString::number(argument.lowest), highest = QString::number(argument.highest);
+    if (argument.rangeEnd)
+        return QStringLiteral("[low, high] with %1 < low ≤ high ≤ %2").arg(lowest, highest);
+    const QString below = argument.openAbove ? QStringLiteral("below ") : QString();
+    return (argument.whole ? QStringLiteral("a whole number from %1 to %2") : QStringLiteral("a number from %1 to %2"))
+        .arg(lowest, below + highest);
+}
+
+Error fault(const char *text, qsizetype place, const QStringList &args, const char *hint)
+{
+    return makeError(errors::InvalidTransformationDirectory, text, QStringList{QString::number(place + 1)} + args,
+                     hint);
+}
+
+Error badArgument(qsizetype place, const QString &op, const Argument &argument, const QJsonValue &value)
+{
+    constexpr char Hint[] =
+        QT_TRANSLATE_NOOP("Error", "Write the transformation again with Init Image Transformation.");
+    const QString key = QLatin1String(argument.key);
+    if (value.isUndefined())
+        return fault(QT_TRANSLATE_NOOP("Error", "Operation %1 (\"%2\") of the transformation has no \"%3\"; it must be "
+                                                "%4."),
+                     place, {op, key, rangeText(argument)}, Hint);
+    return fault(
+        QT_TRANSLATE_NOOP("Error", "Operation %1 (\"%2\") of the transformation: \"%3\" is %5; it must be %4."), place,
+        {op, key, rangeText(argument), QString::fromUtf8(jsonCompact(value))}, Hint);
+}
+
+bool isWithin(const Argument &argument, const QJsonValue &value)
+{
+    if (!value.isDouble())
+        return false;
+    const double number = value.toDouble();
+    if (argument.whole && number != std::floor(number))
+        return false;
+    return (argument.open ? number > argument.lowest : number >= argument.lowest)
+           && (argument.openAbove ? number < argument.highest : number <= argument.highest);
+}
+
+bool readArgument(const Argument &argument, const QJsonValue &value, TransformOp &op)
+{
+    if (!argument.rangeEnd) {
+        if (!isWithin(argument, value))
+            return false;
+        if (argument.whole)
+            op.*argument.whole = value.toInt();
+        else
+            op.*argument.number = value.toDouble();
+        return true;
+    }
+    const QJsonArray ends = value.toArray();
+    if (ends.size() != 2 || !isWithin(argument, ends[0]) || !isWithin(argument, ends[1])
+        || ends[0].toDouble() > ends[1].toDouble())
+        return false;
+    op.*argument.number = ends[0].toDouble();
+    op.*argument.rangeEnd = ends[1].toDouble();
+    return true;
+}
+
+QJsonValue argumentToJson(const Argument &argument, const TransformOp &op)
+{
+    if (argument.whole)
+        return op.*argument.whole;
+    if (argument.rangeEnd)
+        return QJsonArray{op.*argument.number, op.*argument.rangeEnd};
+    return op.*argument.number;
 }
 
 Result<TransformOp> readOp(const QJsonValue &value, qsizetype place)
 {
     const QJsonObject json = value.toObject();
     const QString id = json.value(QStringLiteral("op")).toString();
-    const OpName *name = findOp(id);
-    if (!name)
-        return makeError(
-            errors::InvalidTransformationDirectory,
-            QT_TRANSLATE_NOOP("Error", "Operation %1 of the transformation, \"%2\", is not known."),
-            {QString::number(place + 1), id},
-            QT_TRANSLATE_NOOP("Error", "The transformation may come from a newer version of the program."));
-    TransformOp op;
-    op.kind = name->kind;
-    if (name->sizeKey) {
-        const double size = json.value(QLatin1String(name->sizeKey)).toDouble(-1);
-        if (!(size >= name->smallestSize) || size > LargestSize || size != std::floor(size))
-            return badArgument(place, id, QLatin1String(name->sizeKey),
-                               QStringLiteral("a whole number from %1 to %2").arg(name->smallestSize).arg(LargestSize));
-        op.size = int(size);
+    for (const OpSchema &schema : schemas()) {
+        if (id != QLatin1String(schema.id))
+            continue;
+        TransformOp op;
+        op.kind = schema.kind;
+        for (const Argument &argument : schema.arguments) {
+            const QJsonValue given = json.value(QLatin1String(argument.key));
+            if (!readArgument(argument, given, op))
+                return badArgument(place, id, argument, given);
+        }
+        return op;
     }
-    if (hasProbability(op.kind)) {
-        op.p = json.value(QStringLiteral("p")).toDouble(-1);
-        if (!(op.p >= 0 && op.p <= 1))
-            return badArgument(place, id, QStringLiteral("p"), QStringLiteral("a number from 0 to 1"));
-    }
-    if (op.kind == Kind::RandomResizedCrop) {
-        TW_TRY(readRange(json, place, id, "scale", 0, 1, op.scaleLow, op.scaleHigh));
-        TW_TRY(readRange(json, place, id, "ratio", 0, 1000, op.ratioLow, op.ratioHigh));
-    }
-    return op;
+    return fault(QT_TRANSLATE_NOOP("Error", "Operation %1 of the transformation, \"%2\", is not known."), place, {id},
+                 QT_TRANSLATE_NOOP("Error", "The transformation may come from a newer version of the program."));
 }
 
 } // namespace
@@ -103,20 +182,10 @@ QJsonArray transformsToJson(const TransformList &list)
 {
     QJsonArray out;
     for (const TransformOp &op : list) {
-        QJsonObject json;
-        for (const OpName &name : OpNames) {
-            if (name.kind != op.kind)
-                continue;
-            json.insert(QStringLiteral("op"), QLatin1String(name.id));
-            if (name.sizeKey)
-                json.insert(QLatin1String(name.sizeKey), op.size);
-        }
-        if (hasProbability(op.kind))
-            json.insert(QStringLiteral("p"), op.p);
-        if (op.kind == Kind::RandomResizedCrop) {
-            json.insert(QStringLiteral("scale"), QJsonArray{op.scaleLow, op.scaleHigh});
-            json.insert(QStringLiteral("ratio"), QJsonArray{op.ratioLow, op.ratioHigh});
-        }
+        const OpSchema &schema = schemas()[std::size_t(op.kind)];
+        QJsonObject json{{QStringLiteral("op"), QLatin1String(schema.id)}};
+        for (const Argument &argument : schema.arguments)
+            json.insert(QLatin1String(argument.key), argumentToJson(argument, op));
         out.append(json);
     }
     return out;
@@ -127,6 +196,10 @@ Result<TransformList> transformsFromJson(const QJsonArray &json)
     TransformList list;
     for (qsizetype i = 0; i < json.size(); ++i) {
         TW_ASSIGN(op, readOp(json[i], i));
+        if (op.kind == Kind::RandomErasing && i + 1 < json.size())
+            return fault(QT_TRANSLATE_NOOP("Error", "Operation %1 of the transformation, \"%2\", must be the last."), i,
+                         {QStringLiteral("random_erasing")},
+                         QT_TRANSLATE_NOOP("Error", "It acts after normalisation; move it to the end of the list."));
         list.push_back(op);
     }
     return list;

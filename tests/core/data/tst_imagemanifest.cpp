@@ -66,6 +66,7 @@ private Q_SLOTS:
     void linesAreTheContract();
     void readsOtherJson();
     void unreadablePolicy();
+    void imagesOfAJobMoveWithIt();
     void refusesBrokenFiles_data();
     void refusesBrokenFiles();
     void fingerprintIgnoresOrder();
@@ -154,6 +155,31 @@ void ImageManifestTest::unreadablePolicy()
     const auto odd = ImageManifest::read(root());
     QVERIFY(!odd.ok());
     QVERIFY(odd.error().sentence().contains(QStringLiteral("perhaps")));
+}
+
+// Another job takes over the outputs of a node; then the first one is deleted.
+void ImageManifestTest::imagesOfAJobMoveWithIt()
+{
+    const fs::path base = root().parent_path(), first = base / "one", second = base / "two";
+    const fs::path images = "nodes/apply/outputs/image_directory", part = "nodes/split/outputs/image_directory1";
+    fs::create_directories(first / images / "a");
+    ImageManifest manifest = sample();
+    manifest.root = first / images;
+    TW_VERIFY(manifest.write(first / part));
+    TW_VERIFY(manifest.write(first / images));
+    fs::copy(first, second, fs::copy_options::recursive);
+    fs::copy(first / part, base / "exported");
+    QCOMPARE(ImageManifest::read(first / part)->root, first / images);
+    QCOMPARE(ImageManifest::read(second / part)->root, second / images);
+    QCOMPARE(ImageManifest::read(second / images)->root, second / images);
+    QCOMPARE(ImageManifest::read(base / "exported")->root, first / images);
+    fs::remove_all(first);
+    QCOMPARE(ImageManifest::read(second / part)->root, second / images);
+    // Images of a person's own folder stay where they are.
+    manifest.root = base / "data";
+    TW_VERIFY(manifest.write(second / part));
+    fs::rename(second, base / "three");
+    QCOMPARE(ImageManifest::read(base / "three" / part)->root, base / "data");
 }
 
 void ImageManifestTest::refusesBrokenFiles_data()

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/hash.h"
+#include "core/base/json.h"
 #include "core/data/transforms.h"
 #include "tests/core/data/datasamples.h"
 #include "tests/support/testsupport.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QTemporaryDir>
 #include <QtTest>
 
 #include <set>
@@ -47,6 +50,7 @@ private Q_SLOTS:
     void resizeShorterEdge();
     void centerCropRoundsHalfToEven();
     void cropsThatDoNotFit();
+    void resultsThatAreTooLarge();
     void pad();
     void grayscale();
     void flips();
@@ -57,6 +61,7 @@ private Q_SLOTS:
     void jsonRoundTrip();
     void jsonRefused_data();
     void jsonRefused();
+    void scoreScriptGivesTheSame();
 };
 
 void TransformsTest::resizeShorterEdge_data()
@@ -105,9 +110,24 @@ void TransformsTest::cropsThatDoNotFit()
         for (const char *part : {"12", "13 × 11", "set/picture.png"})
             QVERIFY2(sentence.contains(QString::fromUtf8(part)), qPrintable(sentence));
     }
-    const auto huge = run(patternImage(1, 60000, 2), {{Kind::Resize, 256}});
-    QVERIFY(!huge.ok());
-    QVERIFY(huge.error().sentence().contains(QStringLiteral("set/picture.png")));
+}
+
+// Nothing asks for more memory than the largest picture that is read.
+void TransformsTest::resultsThatAreTooLarge()
+{
+    const ImageBuffer thin = patternImage(1, 60000, 2);
+    for (const TransformOp &op :
+         {TransformOp{Kind::Resize, 256}, TransformOp{Kind::Pad, 65535}, TransformOp{Kind::RandomResizedCrop, 65535}}) {
+        const auto image = run(thin, {op});
+        QVERIFY(!image.ok());
+        QCOMPARE(image.error().name, QLatin1String(errors::InvalidDataset));
+        const QString sentence = image.error().sentence();
+        for (const QString &part : {QString::number(op.size), QStringLiteral("1 × 60000"),
+                                    QStringLiteral("set/picture.png"), QStringLiteral("178,956,970")})
+            QVERIFY2(sentence.contains(part), qPrintable(sentence));
+        QVERIFY(!image.error().hint.isEmpty());
+        QCOMPARE(outputSize({op}, 1, 60000, "set/picture.png").error().sentence(), sentence);
+    }
 }
 
 void TransformsTest::pad()
@@ -193,6 +213,17 @@ void TransformsTest::inferenceAndSizes()
     QVERIFY(fixedOutputSize({{Kind::CenterCrop, 200}, {Kind::Pad, 4}}) == std::pair(208, 208));
     QVERIFY(fixedOutputSize({{Kind::CenterCrop, 200}, {Kind::Resize, 64}}) == std::pair(64, 64));
     QVERIFY(!fixedOutputSize({}));
+    for (int kind = 0; kind <= int(Kind::RandomErasing); ++kind) {
+        const TransformOp op = defaultOp(Kind(kind));
+        const bool random = !QList<Kind>{Kind::Resize, Kind::CenterCrop, Kind::Pad, Kind::Grayscale}.contains(op.kind);
+        QCOMPARE(isRandom(op), random);
+        QCOMPARE(forInference({op}).empty(), random);
+        // Operations without a size keep the one that there is.
+        if (op.kind == Kind::Grayscale || (random && op.kind != Kind::RandomCrop && op.kind != Kind::RandomResizedCrop))
+            QVERIFY(fixedOutputSize({{Kind::CenterCrop, 20}, op}) == std::pair(20, 20)
+                    && *outputSize({op}, 30, 7, "x") == std::pair(30, 7)
+                    && fitsEveryImage({{Kind::Resize, 9}, op, {Kind::CenterCrop, 9}}));
+    }
 }
 
 void TransformsTest::jsonRoundTrip()
@@ -202,14 +233,24 @@ void TransformsTest::jsonRoundTrip()
     crop.ratioHigh = 1.5;
     TransformOp flip{Kind::RandomVerticalFlip};
     flip.p = 0.25;
-    const TransformList list{{Kind::Resize, 256},
-                             {Kind::CenterCrop, 224},
-                             {Kind::Pad, 3},
-                             {Kind::Grayscale},
-                             crop,
-                             {Kind::RandomCrop, 20},
-                             {Kind::RandomHorizontalFlip},
-                             flip};
+    TransformList list{{Kind::Resize, 256},
+                       {Kind::CenterCrop, 224},
+                       {Kind::Pad, 3},
+                       {Kind::Grayscale},
+                       crop,
+                       {Kind::RandomCrop, 20},
+                       {Kind::RandomHorizontalFlip},
+                       flip};
+    for (int kind = 0; kind <= int(Kind::RandomErasing); ++kind) {
+        list.push_back(defaultOp(Kind(kind)));
+        list.back().size = kind == int(Kind::Resize) || kind == int(Kind::CenterCrop) || kind == int(Kind::RandomCrop)
+                                   || kind == int(Kind::RandomResizedCrop)
+                               ? 7
+                               : 0;
+    }
+    TransformOp &rand = list[list.size() - 2];
+    rand.numOps = 4;
+    rand.magnitude = 0;
     const auto again = transformsFromJson(transformsToJson(list));
     TW_VERIFY(again);
     QVERIFY(*again == list);
@@ -220,18 +261,44 @@ void TransformsTest::jsonRoundTrip()
 void TransformsTest::jsonRefused_data()
 {
     QTest::addColumn<QByteArray>("json");
-    QTest::newRow("unknown") << QByteArray(R"([{"op":"resize","size":1},{"op":"swirl"}])");
-    QTest::newRow("no size") << QByteArray(R"([{"op":"grayscale"},{"op":"resize"}])");
-    QTest::newRow("size 0") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":0}])");
-    QTest::newRow("size text") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":"8"}])");
-    QTest::newRow("size half") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":8.5}])");
-    QTest::newRow("size huge") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":1e9}])");
-    QTest::newRow("probability") << QByteArray(R"([{"op":"grayscale"},{"op":"random_horizontal_flip","p":1.5}])");
+    QTest::addColumn<QString>("part");
+    QTest::newRow("unknown") << QByteArray(R"([{"op":"resize","size":1},{"op":"swirl"}])") << "swirl";
+    QTest::newRow("no size") << QByteArray(R"([{"op":"grayscale"},{"op":"resize"}])") << "has no \"size\"";
+    QTest::newRow("size 0") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":0}])") << "is 0";
+    QTest::newRow("size text") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":"8"}])") << "is \"8\"";
+    QTest::newRow("size half") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":8.5}])") << "8.5";
+    QTest::newRow("size huge") << QByteArray(R"([{"op":"grayscale"},{"op":"center_crop","size":1e9}])") << "1000000000";
+    QTest::newRow("probability") << QByteArray(R"([{"op":"grayscale"},{"op":"random_horizontal_flip","p":1.5}])")
+                                 << "1.5";
     QTest::newRow("scale") << QByteArray(
-        R"([{"op":"grayscale"},{"op":"random_resized_crop","size":8,"scale":[0,1],"ratio":[1,1]}])");
+        R"([{"op":"grayscale"},{"op":"random_resized_crop","size":8,"scale":[0,1],"ratio":[1,1]}])")
+                           << "[0,1]";
     QTest::newRow("ratio order") << QByteArray(
-        R"([{"op":"grayscale"},{"op":"random_resized_crop","size":8,"scale":[0.1,1],"ratio":[2,1]}])");
-    QTest::newRow("no object") << QByteArray(R"([{"op":"grayscale"},7])");
+        R"([{"op":"grayscale"},{"op":"random_resized_crop","size":8,"scale":[0.1,1],"ratio":[2,1]}])")
+                                 << "[2,1]";
+    QTest::newRow("no object") << QByteArray(R"([{"op":"grayscale"},7])") << "\"\"";
+    const auto row = [](const char *op, const char *part) {
+        QTest::newRow(op) << R"([{"op":"grayscale"},)" + QByteArray(op) + ']' << part;
+    };
+    row(R"({"op":"pad","padding":-1})", "\"padding\" is -1");
+    row(R"({"op":"random_crop"})", "has no \"size\"");
+    row(R"({"op":"color_jitter","brightness":-0.5,"contrast":0,"saturation":0,"hue":0})", "\"brightness\" is -0.5");
+    row(R"({"op":"color_jitter","brightness":0,"contrast":2000,"saturation":0,"hue":0})", "\"contrast\" is 2000");
+    row(R"({"op":"color_jitter","brightness":0,"contrast":0,"saturation":"1","hue":0})", "\"saturation\" is \"1\"");
+    row(R"({"op":"color_jitter","brightness":0,"contrast":0,"saturation":0,"hue":0.75})", "\"hue\" is 0.75");
+    row(R"({"op":"random_rotation"})", "has no \"degrees\"");
+    row(R"({"op":"random_rotation","degrees":180.5})", "\"degrees\" is 180.5");
+    row(R"({"op":"random_affine","degrees":0,"translate":2,"scale":[1,1],"shear":0})", "\"translate\" is 2");
+    row(R"({"op":"random_affine","degrees":0,"translate":0,"scale":[0,1],"shear":0})", "\"scale\" is [0,1]");
+    row(R"({"op":"random_affine","degrees":0,"translate":0,"scale":[1,1],"shear":90})", "\"shear\" is 90");
+    row(R"({"op":"random_grayscale","p":null})", "\"p\" is null");
+    row(R"({"op":"random_perspective","p":0.5,"distortion":-1})", "\"distortion\" is -1");
+    row(R"({"op":"rand_augment","num_ops":0,"magnitude":9})", "\"num_ops\" is 0");
+    row(R"({"op":"rand_augment","num_ops":2,"magnitude":30.5})", "\"magnitude\" is 30.5");
+    row(R"({"op":"random_erasing","p":0.5,"scale":[0.33,0.02],"ratio":[0.3,3.3]})", "\"scale\" is [0.33,0.02]");
+    row(R"({"op":"random_erasing","p":0.5,"scale":[0.02,0.33]})", "has no \"ratio\"");
+    row(R"({"op":"random_erasing","p":0.5,"scale":[0.02,0.33],"ratio":[0.3,3.3]},{"op":"grayscale"})",
+        "must be the last");
 }
 
 void TransformsTest::jsonRefused()
@@ -240,7 +307,47 @@ void TransformsTest::jsonRefused()
     const auto list = transformsFromJson(parse(json.constData()));
     QVERIFY(!list.ok());
     QCOMPARE(list.error().name, QLatin1String(errors::InvalidTransformationDirectory));
-    QVERIFY2(list.error().sentence().contains(QStringLiteral("Operation 2")), qPrintable(list.error().sentence()));
+    QFETCH(const QString, part);
+    for (const QString &expected : {QStringLiteral("Operation 2"), part})
+        QVERIFY2(list.error().sentence().contains(expected), qPrintable(list.error().sentence()));
+    QVERIFY(!list.error().hint.isEmpty());
+}
+
+// score.py in a model directory knows every operation that may stand there.
+void TransformsTest::scoreScriptGivesTheSame()
+{
+    const QString python = QStringLiteral("/usr/bin/python3");
+    if (runProcess(python, {QStringLiteral("-c"), QStringLiteral("import PIL")}).exitCode != 0)
+        QSKIP("Pillow not found");
+    const std::vector<TransformList> lists{
+        {{Kind::Resize, 9}, {Kind::CenterCrop, 6}, {Kind::Pad, 3}, {Kind::Grayscale}},
+        {{Kind::Resize, 40}},
+        {{Kind::CenterCrop, 4}},
+        {{Kind::Pad, 5}},
+        {{Kind::Pad, 0}, {Kind::Grayscale}},
+        {{Kind::Pad, 8}, {Kind::CenterCrop, 11}, {Kind::Resize, 7}}};
+    QTemporaryDir folder;
+    QByteArray jobs;
+    std::vector<QByteArray> expected;
+    for (const QSize size : {QSize(20, 17), QSize(17, 20), QSize(5, 90), QSize(31, 4)})
+        for (const TransformList &list : lists) {
+            const ImageBuffer image = patternImage(size.width(), size.height(), 3);
+            const auto out = run(image, list);
+            TW_VERIFY(out);
+            writeBytes(fs::path(folder.path().toStdString()) / (std::to_string(expected.size()) + ".ppm"),
+                       ppmOf(image));
+            jobs += jsonCompact(transformsToJson(list)) + '\n';
+            expected.push_back(blake2b(keyOf(*out)));
+        }
+    const auto outcome = runProcess(python,
+                                    {displayPath(sourceFolder() / "tests/data/score_transforms.py"),
+                                     displayPath(sourceFolder() / "core/model/score.py"), folder.path()},
+                                    60000, jobs);
+    QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
+    const QList<QByteArray> keys = outcome.out.trimmed().split('\n');
+    QCOMPARE(std::size_t(keys.size()), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i)
+        QCOMPARE(keys[qsizetype(i)], expected[i]);
 }
 
 QTEST_GUILESS_MAIN(TransformsTest)
