@@ -20,6 +20,8 @@ QStringList architectureNames();
 Result<ModelSummary> summarizeModel(const ModelConfig &config, int channels, int height, int width);
 /// Fresh weights with torchvision's initialisation; same seed, same bits.
 Result<StateDict> freshWeights(const ModelConfig &config, std::uint64_t seed);
+/// Names, shapes and types of the weights, in order, without their values (`data` is null).
+Result<StateDict> weightsLayout(const ModelConfig &config);
 /// Names, shapes and types equal, else CheckpointMismatchError listing every missing, unexpected
 /// and misshapen name.
 Result<void> checkWeights(const ModelConfig &config, const StateDict &weights);
