@@ -70,6 +70,10 @@ Result<std::unique_ptr<Network>> makeNetwork(const ModelConfig &config, TensorPl
 ModelConfig completedConfig(ModelConfig config, const Architecture &architecture, int classes, int channels, int height,
                             int width);
 
+/// Whether the network reads pictures of this size and number of channels, as `file` (a model.json)
+/// says. InvalidModelDirectoryError naming file, key, value and what it must be.
+Result<void> checkInput(const ModelInfo &info, const Architecture &architecture, const fs::path &file);
+
 /// Generated.
 void registerAllArchitectures(ArchitectureList &list);
 
