@@ -43,6 +43,9 @@ Result<ModelInput> modelInput(const ModelConfig &config)
 {
     using namespace modelchecks;
     TW_ASSIGN(architecture, findArchitecture(config.architecture));
+    const auto sound = guarded([&] { return makeNetwork(config, TensorPlace::ShapesOnly); });
+    if (!sound.ok()) // an argument that is no number, for example
+        return sound.error();
     ModelInput input{config, 3, usualSize, usualSize, architecture->fixedInput};
     if (input.fixed) {
         input.channels = argument(config, "in_channels", 3);
