@@ -2,12 +2,13 @@
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
 #include "core/base/files.h"
-#include "core/model/weightsfile.h"
 #include "core/train/architectures.h"
 #include "core/train/devices.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
+
+#include <utility>
 
 namespace tw::cli {
 
@@ -22,45 +23,28 @@ QJsonValue valueFromText(const QByteArray &text)
     return parsed.array().size() == 1 ? parsed.array().first() : QJsonValue(parsed.array());
 }
 
-/// Size of the input: what the arguments say, else the usual size of the family.
-ModelInfo infoFor(const ModelConfig &config, qint64 classes)
-{
-    ModelInfo info;
-    info.config = config;
-    const QJsonObject &arguments = config.arguments;
-    info.channels = arguments.value(QLatin1String("in_channels")).toInt(3);
-    info.height = arguments.value(QLatin1String("height")).toInt(info.height);
-    info.width = arguments.value(QLatin1String("width")).toInt(info.width);
-    for (qint64 i = 0; i < classes; ++i)
-        info.classes.push_back("class" + std::to_string(i));
-    const bool usual = !arguments.contains(QLatin1String("height"));
-    if (usual) {
-        TransformOp resize, crop;
-        resize.kind = TransformOp::Kind::Resize;
-        resize.size = 256;
-        crop.kind = TransformOp::Kind::CenterCrop;
-        crop.size = 224;
-        info.transforms = {resize, crop};
-    }
-    return info;
-}
-
 Result<StateDict> weightsFor(const ModelConfig &config, const Arguments &arguments, qint64 seed)
 {
     if (!arguments.has("weights"))
         return freshWeights(config, std::uint64_t(seed));
-    TW_ASSIGN(weights, readWeights(arguments.path("weights")));
-    stripNamePrefix(weights);
-    TW_TRY(checkWeights(config, weights));
-    return weights;
+    const fs::path file = arguments.path("weights");
+    TW_ASSIGN(initial, readInitialWeights(config, file));
+    for (const QString &note : std::as_const(initial.notes))
+        writeError("Note: " + note.toUtf8() + '\n');
+    return fittedWeights(config, initial.weights, displayPath(file));
 }
 
 Result<void> make(const ModelConfig &config, const Arguments &arguments, qint64 classes, qint64 seed)
 {
-    TW_ASSIGN(weights, weightsFor(config, arguments, seed));
+    std::vector<std::string> names;
+    for (qint64 i = 0; i < classes; ++i)
+        names.push_back("class" + std::to_string(i));
+    TW_ASSIGN(info, usualModelInfo(config, std::move(names)));
+    TW_ASSIGN(weights, weightsFor(info.config, arguments, seed));
     AtomicFolder folder(arguments.path("out"));
     TW_TRY(folder.open());
-    TW_TRY(writeModelDirectory(folder.temporary(), infoFor(config, classes), weights, {}));
+    TW_TRY(checkModel(info, arguments.path("out")));
+    TW_TRY(writeModelDirectory(folder.temporary(), info, weights, {}));
     return folder.commit();
 }
 

@@ -8,6 +8,8 @@
 
 #include "scorescript.h"
 
+#include <array>
+
 namespace tw {
 
 namespace {
@@ -33,14 +35,15 @@ Result<void> writeScoreScript(const fs::path &folder)
     return {};
 }
 
-Result<void> copyMetrics(const fs::path &from, const fs::path &folder)
+constexpr std::array fileNames{"model.json", "weights.pth", "weights.safetensors", "labels.txt",
+                               "score.py",   "parity.json", "metrics.jsonl",       "pipeline.json"};
+
+Result<void> copyFile(const fs::path &from, const fs::path &to)
 {
-    if (from.empty())
-        return {};
     std::error_code failure;
-    fs::copy_file(from, folder / "metrics.jsonl", fs::copy_options::overwrite_existing, failure);
+    fs::copy_file(from, to, fs::copy_options::overwrite_existing, failure);
     if (failure)
-        return writeError(folder / "metrics.jsonl", failure.value());
+        return writeError(to, failure.value());
     return {};
 }
 
@@ -67,28 +70,74 @@ Result<void> writeModelDirectory(const fs::path &folder, const ModelInfo &info, 
     hashes.safetensors = safetensors;
     TW_TRY(writeFileAtomically(folder / "labels.txt", labelsText(info.classes)));
     TW_TRY(writeScoreScript(folder));
-    TW_TRY(copyMetrics(extras.metricsFile, folder));
+    if (!extras.metricsFile.empty())
+        TW_TRY(copyFile(extras.metricsFile, folder / "metrics.jsonl"));
     if (!extras.pipeline.isEmpty())
         TW_TRY(writeFileAtomically(folder / "pipeline.json", extras.pipeline));
     return writeFileAtomically(folder / "model.json", modelJson(info, hashes));
 }
 
+bool isModelDirectory(const fs::path &folder)
+{
+    std::error_code unknown;
+    return fs::is_regular_file(folder / "model.json", unknown);
+}
+
+Result<fs::path> modelWeightsFile(const fs::path &folder)
+{
+    std::error_code unknown;
+    for (const char *name : {"weights.safetensors", "weights.pth"}) {
+        if (fs::exists(folder / name, unknown))
+            return folder / name;
+    }
+    return makeError(errors::InvalidModelDirectory,
+                     QT_TRANSLATE_NOOP("Error", "%1 holds neither weights.safetensors nor weights.pth."),
+                     {displayPath(folder)}, QT_TRANSLATE_NOOP("Error", "Copy the whole model directory again."));
+}
+
 Result<StateDict> readModelWeights(const fs::path &folder)
 {
     TW_ASSIGN(hashes, readWeightsHashes(folder));
-    const bool mapped = fs::exists(folder / "weights.safetensors");
-    const fs::path file = folder / (mapped ? "weights.safetensors" : "weights.pth");
-    if (!fs::exists(file))
-        return makeError(errors::InvalidModelDirectory,
-                         QT_TRANSLATE_NOOP("Error", "%1 holds neither weights.safetensors nor weights.pth."),
-                         {displayPath(folder)}, QT_TRANSLATE_NOOP("Error", "Copy the whole model directory again."));
-    const QByteArray &expected = mapped ? hashes.safetensors : hashes.pth;
+    TW_ASSIGN(file, modelWeightsFile(folder));
+    const QByteArray &expected = file.extension() == ".pth" ? hashes.pth : hashes.safetensors;
     if (!expected.isEmpty()) {
         TW_ASSIGN(found, sha256OfFile(file, errors::InvalidModelDirectory));
         if (found != expected)
             return hashDiffers(file);
     }
     return readWeights(file);
+}
+
+Result<QStringList> checkModelHashes(const fs::path &folder)
+{
+    TW_ASSIGN(hashes, readWeightsHashes(folder));
+    QStringList warnings;
+    std::error_code unknown;
+    for (const auto &[name, expected] :
+         {std::pair("weights.pth", hashes.pth), std::pair("weights.safetensors", hashes.safetensors)}) {
+        if (expected.isEmpty())
+            continue;
+        if (!fs::exists(folder / name, unknown)) {
+            warnings += QStringLiteral("model.json states a %1, which is not there.").arg(QLatin1String(name));
+            continue;
+        }
+        TW_ASSIGN(found, sha256OfFile(folder / name, errors::InvalidModelDirectory));
+        if (found != expected)
+            warnings += QStringLiteral("%1 is not the file that model.json was written for: its SHA-256 is %2, "
+                                       "stated is %3.")
+                            .arg(QLatin1String(name), QString::fromLatin1(found), QString::fromLatin1(expected));
+    }
+    return warnings;
+}
+
+Result<void> copyModelDirectory(const fs::path &from, const fs::path &to)
+{
+    std::error_code unknown;
+    for (const char *name : fileNames) {
+        if (fs::is_regular_file(from / name, unknown))
+            TW_TRY(copyFile(from / name, to / name));
+    }
+    return {};
 }
 
 } // namespace tw

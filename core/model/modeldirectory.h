@@ -8,7 +8,9 @@
 #include "core/model/statedict.h"
 
 #include <QJsonObject>
+#include <QStringList>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,9 +28,11 @@ struct ModelConfig
 struct UntrainedModel
 {
     ModelConfig config;
-    fs::path weightsFile; ///< empty: none
+    fs::path weightsFile; ///< empty: none; relative: beside untrained_model.json
     QByteArray weightsSha256;
+    std::optional<Normalization> normalization; ///< what the weights were trained with, where it is known
     Result<void> write(const fs::path &folder) const;
+    /// A relative weightsFile comes out below `folder`. InvalidModelDirectoryError naming key and value.
     static Result<UntrainedModel> read(const fs::path &folder);
 };
 
@@ -55,9 +59,22 @@ struct ModelDirectoryExtras
 /// pipeline.json into `folder` (an existing, private folder that the caller renames when whole).
 Result<void> writeModelDirectory(const fs::path &folder, const ModelInfo &info, const StateDict &weights,
                                  const ModelDirectoryExtras &extras);
-/// model.json only. InvalidModelDirectoryError naming the key and its value.
+/// Whether `folder` is a folder with a model.json.
+bool isModelDirectory(const fs::path &folder);
+/// model.json only, every field checked by itself and against the others (checkModel() in
+/// core/train/architectures.h checks it against the network). InvalidModelDirectoryError naming file,
+/// key, value and what it must be.
 Result<ModelInfo> readModelInfo(const fs::path &folder);
-/// weights.safetensors or weights.pth, hash checked against model.json.
+/// The weights file that readModelWeights() reads: weights.safetensors, else weights.pth.
+Result<fs::path> modelWeightsFile(const fs::path &folder);
+/// Its tensors, the hash checked against model.json. InvalidModelDirectoryError.
 Result<StateDict> readModelWeights(const fs::path &folder);
+/// A sentence for each weights file whose SHA-256 is another than model.json states, or that it states
+/// and the folder lacks while the other one is there.
+Result<QStringList> checkModelHashes(const fs::path &folder);
+/// Copies the files of a model directory (those that are there) into the folder `to`, which exists.
+/// Copies, not links: a later change of the source in place must not reach them.
+/// FailedToWriteOutputsError.
+Result<void> copyModelDirectory(const fs::path &from, const fs::path &to);
 
 } // namespace tw

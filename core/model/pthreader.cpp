@@ -53,6 +53,8 @@ private:
     Result<void> readByteOrder();
     Result<Id> findStateDict(Id root);
     bool holdsTensors(Id id) const;
+    std::vector<std::string> texts(Id id) const;
+    void reportBeside(const PickleValue &checkpoint, std::size_t weightsAt);
     Result<StateDict> collect(Id dict);
     Result<View> view(const std::string &name, const PickleValue &tensor) const;
     Result<std::vector<std::int64_t>> integers(const std::string &name, Id id) const;
@@ -155,6 +157,35 @@ bool PthReader::holdsTensors(Id id) const
     return false;
 }
 
+/// The entries of a list of texts, none of them empty; else nothing.
+std::vector<std::string> PthReader::texts(Id id) const
+{
+    const PickleValue &list = m_machine.value(id);
+    std::vector<std::string> found;
+    if (list.kind != Kind::List && list.kind != Kind::Tuple)
+        return found;
+    for (const Id item : list.items) {
+        const PickleValue &text = m_machine.value(item);
+        if (text.kind != Kind::Text || text.text.empty())
+            return {};
+        found.push_back(text.text);
+    }
+    return found;
+}
+
+/// What a checkpoint holds beside its weights.
+void PthReader::reportBeside(const PickleValue &checkpoint, std::size_t weightsAt)
+{
+    for (std::size_t k = 0; k + 1 < checkpoint.items.size(); k += 2) {
+        if (k == weightsAt)
+            continue;
+        const std::string &key = m_machine.value(checkpoint.items[k]).text;
+        m_report->extras += QString::fromStdString(key);
+        if (key == "classes" || key == "class_names")
+            m_report->classes = texts(checkpoint.items[k + 1]);
+    }
+}
+
 Result<PthReader::Id> PthReader::findStateDict(Id root)
 {
     if (holdsTensors(root))
@@ -165,11 +196,9 @@ Result<PthReader::Id> PthReader::findStateDict(Id root)
             const PickleValue &name = m_machine.value(value.items[i]);
             if (name.kind != Kind::Text || name.text != key || !holdsTensors(value.items[i + 1]))
                 continue;
-            if (m_report)
+            if (m_report) {
                 m_report->weightsUnder = QString::fromLatin1(key);
-            for (std::size_t k = 0; m_report && k + 1 < value.items.size(); k += 2) {
-                if (k != i)
-                    m_report->extras += QString::fromStdString(m_machine.value(value.items[k]).text);
+                reportBeside(value, i);
             }
             return value.items[i + 1];
         }

@@ -6,6 +6,8 @@
 #include "core/model/weightschecks.h"
 #include "core/model/weightsfile.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QString>
 
 #include <algorithm>
@@ -40,6 +42,19 @@ std::string checkEntry(const SafetensorsEntry &entry, std::uint64_t dataBytes)
     if ((none ? 0 : bytes) != entry.end - entry.begin)
         return "the shape of tensor '" + entry.name + "' does not fit its bytes";
     return {};
+}
+
+/// A JSON list of texts, else nothing.
+std::vector<std::string> classesOf(const std::string &json)
+{
+    std::vector<std::string> names;
+    const QJsonDocument list = QJsonDocument::fromJson(QByteArray::fromStdString(json));
+    for (const QJsonValue &name : list.array()) {
+        if (!name.isString() || name.toString().isEmpty())
+            return {};
+        names.push_back(name.toString().toStdString());
+    }
+    return names;
 }
 
 /// Every byte of the data belongs to exactly one tensor.
@@ -146,8 +161,11 @@ Result<StateDict> readSafetensors(const fs::path &file, WeightsReport *report)
         return refused(file, reason);
     if (report) {
         report->format = QStringLiteral("safetensors");
-        for (const std::string &key : header.metadataKeys())
+        for (const auto &[key, value] : header.metadataTexts()) {
             report->extras += QString::fromStdString(key);
+            if (key == "classes")
+                report->classes = classesOf(value);
+        }
         reportNotFinite(weights, *report);
     }
     return weights;

@@ -228,7 +228,7 @@ bool SafetensorsHeader::metadata()
             return false;
         if (!seen.insert(key).second)
             return fail("the metadata key '" + key + "' stands in it twice");
-        m_metadataKeys.push_back(key);
+        m_metadata.emplace_back(key, value);
     }
     return literal('}');
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tw {
@@ -27,7 +28,8 @@ public:
     /// Empty on success, else what is wrong (English).
     std::string parse(std::string_view json);
     const std::vector<SafetensorsEntry> &entries() const { return m_entries; }
-    const std::vector<std::string> &metadataKeys() const { return m_metadataKeys; }
+    /// Keys and texts of "__metadata__", in order.
+    const std::vector<std::pair<std::string, std::string>> &metadataTexts() const { return m_metadata; }
 
 private:
     bool fail(const std::string &what);
@@ -48,7 +50,7 @@ private:
     std::size_t m_at = 0;
     std::string m_error;
     std::vector<SafetensorsEntry> m_entries;
-    std::vector<std::string> m_metadataKeys;
+    std::vector<std::pair<std::string, std::string>> m_metadata;
 };
 
 } // namespace tw

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/files.h"
 #include "core/base/json.h"
-#include "core/model/modeldirectory.h"
+#include "core/model/modeljson.h"
 
 namespace tw {
 
@@ -9,49 +9,68 @@ namespace {
 
 constexpr int untrainedVersion = 1;
 
-Error badFile(const fs::path &folder, const char *what)
+QByteArray weightsJson(const UntrainedModel &model)
 {
-    return makeError(errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "%1 is not sound: %2."),
-                     {displayPath(folder / "untrained_model.json"), QString::fromLatin1(what)},
-                     QT_TRANSLATE_NOOP("Error", "Run the model component again."));
+    if (model.weightsFile.empty())
+        return "null";
+    QByteArray line = jsonObjectLine({{"path", jsonCompact(pathToJson(model.weightsFile))},
+                                      {"sha256", jsonString(QString::fromLatin1(model.weightsSha256))}})
+                          .trimmed();
+    if (!model.normalization)
+        return line;
+    line.chop(1);
+    return line + ",\"mean\":" + floatListJson(model.normalization->mean, 3)
+           + ",\"std\":" + floatListJson(model.normalization->std, 3) + '}';
+}
+
+Result<void> readWeightsMember(const fs::path &file, const QJsonValue &value, UntrainedModel &model)
+{
+    const QString prefix = QStringLiteral("weights.");
+    if (!value.isObject())
+        return badField(file, QStringLiteral("weights"), value, QStringLiteral("null or an object"));
+    const QJsonObject weights = value.toObject();
+    model.weightsFile = pathFromJson(weights.value(u"path"));
+    if (model.weightsFile.empty())
+        return badField(file, prefix + QStringLiteral("path"), weights.value(u"path"), QStringLiteral("a path"));
+    model.weightsFile = file.parent_path() / model.weightsFile;
+    const QJsonValue hash = weights.value(u"sha256");
+    model.weightsSha256 = hash.toString().toLatin1();
+    if (!hash.isString() || (!model.weightsSha256.isEmpty() && model.weightsSha256.size() != 64))
+        return badField(file, prefix + QStringLiteral("sha256"), hash, QStringLiteral("a SHA-256 of 64 hex digits"));
+    if (!weights.contains(u"mean") && !weights.contains(u"std"))
+        return {};
+    TW_ASSIGN(normalization, normalizationFromJson(file, weights, prefix, 3));
+    model.normalization = normalization;
+    return {};
 }
 
 } // namespace
 
 Result<void> UntrainedModel::write(const fs::path &folder) const
 {
-    QByteArray weights = "null";
-    if (!weightsFile.empty())
-        weights = jsonObjectLine({{"path", jsonCompact(pathToJson(weightsFile))},
-                                  {"sha256", jsonString(QString::fromLatin1(weightsSha256))}})
-                      .trimmed();
     const QByteArray json = jsonObjectLine({{"format", "\"trainwright-untrained-model\""},
                                             {"version", QByteArray::number(untrainedVersion)},
                                             {"architecture", jsonString(config.architecture)},
                                             {"arguments", jsonCompact(config.arguments)},
-                                            {"weights", weights}});
+                                            {"weights", weightsJson(*this)}});
     return writeFileAtomically(folder / "untrained_model.json", json.trimmed() + "\n");
 }
 
 Result<UntrainedModel> UntrainedModel::read(const fs::path &folder)
 {
-    TW_ASSIGN(json, readJsonObject(folder / "untrained_model.json", errors::InvalidModelDirectory));
-    if (json.value(u"format").toString() != u"trainwright-untrained-model")
-        return badFile(folder, "its format is another");
-    if (json.value(u"version").toInt() != untrainedVersion)
-        return badFile(folder, "its version is another");
+    const fs::path file = folder / "untrained_model.json";
+    TW_ASSIGN(json, readJsonObject(file, errors::InvalidModelDirectory));
+    TW_TRY(checkFormat(file, json, "trainwright-untrained-model", untrainedVersion));
     UntrainedModel model;
-    model.config.architecture = json.value(u"architecture").toString();
-    if (model.config.architecture.isEmpty() || !json.value(u"arguments").isObject())
-        return badFile(folder, "it states no architecture and arguments");
-    model.config.arguments = json.value(u"arguments").toObject();
-    const QJsonValue weights = json.value(u"weights");
-    if (weights.isNull())
-        return model;
-    model.weightsFile = pathFromJson(weights.toObject().value(u"path"));
-    model.weightsSha256 = weights.toObject().value(u"sha256").toString().toLatin1();
-    if (model.weightsFile.empty() || (!model.weightsSha256.isEmpty() && model.weightsSha256.size() != 64))
-        return badFile(folder, "its weights are neither null nor a path with a SHA-256");
+    const QJsonValue architecture = json.value(u"architecture"), arguments = json.value(u"arguments");
+    model.config.architecture = architecture.toString();
+    if (model.config.architecture.isEmpty())
+        return badField(file, QStringLiteral("architecture"), architecture, QStringLiteral("a name"));
+    if (!arguments.isObject())
+        return badField(file, QStringLiteral("arguments"), arguments, QStringLiteral("an object"));
+    model.config.arguments = arguments.toObject();
+    if (const QJsonValue weights = json.value(u"weights"); !weights.isNull())
+        TW_TRY(readWeightsMember(file, weights, model));
     return model;
 }
 

@@ -6,6 +6,7 @@
 #include <QString>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
 
@@ -35,6 +36,35 @@ bool isBarePickle(std::string_view head)
     return head.size() > 2 && head[0] == '\x80' && head[1] >= 1 && head[1] <= 5;
 }
 
+struct Signature
+{
+    std::string_view bytes;
+    const char *what;
+};
+
+/// Files that people choose by mistake, told by their first bytes.
+const char *otherKind(std::string_view head)
+{
+    constexpr std::array signatures{Signature{"\x89HDF\r\n", "an HDF5 file (Keras)"},
+                                    Signature{"\x93NUMPY", "a NumPy array"},
+                                    Signature{"\x89PNG", "a picture"},
+                                    Signature{"\xff\xd8\xff", "a picture"},
+                                    Signature{"\x1f\x8b", "a gzip archive"},
+                                    Signature{"BZh", "a bzip2 archive"},
+                                    Signature{"%PDF", "a PDF document"},
+                                    Signature{"GGUF", "a GGUF file"},
+                                    Signature{"\x7f"
+                                              "ELF",
+                                              "a program or library"},
+                                    Signature{"SQLite format 3", "an SQLite database"}};
+    for (const Signature &signature : signatures) {
+        if (head.starts_with(signature.bytes))
+            return signature.what;
+    }
+    const auto isText = [](unsigned char c) { return c >= 0x20 ? c != 0x7f : c == '\t' || c == '\n' || c == '\r'; };
+    return std::all_of(head.begin(), head.end(), isText) ? "a text file" : nullptr;
+}
+
 constexpr std::string_view legacyMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
 
 Result<StateDict> readSafetensorsOrExplain(const fs::path &file, std::string_view head, WeightsReport *report)
@@ -57,6 +87,12 @@ Result<StateDict> readSafetensorsOrExplain(const fs::path &file, std::string_vie
             QT_TRANSLATE_NOOP("Error",
                               "Load it in Python and save it again: torch.save(state_dict, \"weights.pth\")."));
     }
+    if (const char *kind = otherKind(head))
+        return makeError(
+            errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "%1 looks like %2, not like weights."),
+            {displayPath(file), QString::fromLatin1(kind)},
+            QT_TRANSLATE_NOOP("Error", "Choose a model directory, a .pth or .pt file that "
+                                       "torch.save(model.state_dict(), …) wrote, or a .safetensors file."));
     return readSafetensors(file, report);
 }
 

@@ -15,6 +15,9 @@ struct WeightsReport
     QString format;       ///< "pytorch" | "safetensors"
     QString weightsUnder; ///< key of a checkpoint that held the tensors; empty: the file itself
     QStringList extras;   ///< other entries of the file, left out; safetensors: keys of its metadata
+    /// Names of the classes where the file has them: a list of texts under 'classes' or 'class_names' beside
+    /// the weights of a checkpoint, or a JSON list in the metadata key 'classes' of safetensors.
+    std::vector<std::string> classes;
     QStringList warnings; ///< sentences, e.g. naming the tensors that hold a NaN or an infinity
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/pipeline/planner.h"
 
+#include "core/component/emptyport.h"
 #include "core/pipeline/pipelinegraph.h"
 #include "core/pipeline/validator.h"
 
@@ -110,6 +111,19 @@ static PreflightReply guardedPreflight(const ComponentType &type, const Prefligh
     return reply;
 }
 
+/// An output that a run will leave empty is an error of its node as soon as something needs it.
+static void reportEmptyPorts(const PlanNode &node, const QMap<PortAddress, PortFacts> &facts, QList<Error> &errors)
+{
+    for (const PortAddress &from : node.inputs) {
+        auto reason = emptyReason(facts.value(from));
+        if (!reason)
+            continue;
+        reason->nodeId = from.node;
+        if (!errors.contains(*reason))
+            errors.append(*reason);
+    }
+}
+
 PreflightOutcome preflight(const Plan &plan, const StopToken *stop, bool mayBeRecent)
 {
     PreflightOutcome outcome;
@@ -123,6 +137,7 @@ PreflightOutcome preflight(const Plan &plan, const StopToken *stop, bool mayBeRe
         PreflightRequest request{node.values, {}, stop, mayBeRecent};
         for (auto it = node.inputs.cbegin(); it != node.inputs.cend(); ++it)
             request.inputs.insert(it.key(), facts.value(it.value()));
+        reportEmptyPorts(node, facts, outcome.errors);
         PreflightReply reply = guardedPreflight(*node.component, request);
         for (Error &error : reply.errors) {
             if (error.nodeId.isEmpty())

@@ -24,7 +24,7 @@ void NetworkArguments::refuse(const QString &key, const QJsonValue &value, const
         return;
     m_error = makeError(errors::InvalidModelDirectory,
                         QT_TRANSLATE_NOOP("Error", "The argument %1 of %2 is %3; expected is %4."),
-                        {key, m_config.architecture, QString::fromUtf8(jsonCompact(value)), expected},
+                        {key, m_config.architecture, QString::fromUtf8(jsonCompact(value)).left(80), expected},
                         QT_TRANSLATE_NOOP("Error", "Correct the argument in the model's file or in "
                                                    "the component that made it."));
 }
@@ -77,7 +77,7 @@ QString NetworkArguments::choice(const char *key, const QString &fallback, const
 
 std::vector<int> NetworkArguments::integers(const char *key, const std::vector<int> &fallback)
 {
-    constexpr int maximumWidth = 1 << 20;
+    constexpr int maximumWidth = 1 << 20, maximumLayers = 1000;
     const QJsonValue value = take(key);
     if (value.isUndefined() || value.isNull())
         return fallback;
@@ -88,8 +88,9 @@ std::vector<int> NetworkArguments::integers(const char *key, const std::vector<i
         if (number >= 1 && number <= maximumWidth)
             out.push_back(number);
     }
-    if (out.empty() || qsizetype(out.size()) != entries.size())
-        refuse(QString::fromLatin1(key), value, QStringLiteral("a list of whole numbers ≥ 1"));
+    if (out.empty() || qsizetype(out.size()) != entries.size() || entries.size() > maximumLayers)
+        refuse(QString::fromLatin1(key), value,
+               QStringLiteral("a list of at most %1 whole numbers ≥ 1").arg(maximumLayers));
     return out;
 }
 

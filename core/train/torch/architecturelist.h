@@ -42,6 +42,12 @@ struct Architecture
     bool fixedInput = false;  ///< arguments hold in_channels, height, width
     int minimumSize = 1;      ///< shortest edge of the input
     std::function<Result<std::unique_ptr<Network>>(const ModelConfig &)> make;
+    /// The network's own name of a tensor that older files name otherwise; any other name as it is.
+    /// Empty: there were never others.
+    std::function<std::string(const std::string &)> currentName;
+    /// The constructor arguments, num_classes aside, that these tensors were made with; nothing where
+    /// they cannot be this network's. Empty: shapes depend on num_classes only.
+    std::function<std::optional<QJsonObject>(const StateDict &)> argumentsOf;
 };
 
 class ArchitectureList
@@ -63,6 +69,10 @@ Result<std::unique_ptr<Network>> makeNetwork(const ModelConfig &config, TensorPl
 /// `config` with the number of classes and, where the network needs it, the input's size.
 ModelConfig completedConfig(ModelConfig config, const Architecture &architecture, int classes, int channels, int height,
                             int width);
+
+/// Whether the network reads pictures of this size and number of channels, as `file` (a model.json)
+/// says. InvalidModelDirectoryError naming file, key, value and what it must be.
+Result<void> checkInput(const ModelInfo &info, const Architecture &architecture, const fs::path &file);
 
 /// Generated.
 void registerAllArchitectures(ArchitectureList &list);

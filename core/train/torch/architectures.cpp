@@ -67,6 +67,14 @@ Result<StateDict> freshWeights(const ModelConfig &config, std::uint64_t seed)
     });
 }
 
+Result<StateDict> weightsLayout(const ModelConfig &config)
+{
+    return guarded([&]() -> Result<StateDict> {
+        TW_ASSIGN(network, makeNetwork(config, TensorPlace::ShapesOnly));
+        return layoutOf(*network);
+    });
+}
+
 Result<void> checkWeights(const ModelConfig &config, const StateDict &weights)
 {
     return guarded([&]() -> Result<void> {

@@ -66,11 +66,11 @@ void Conv2d::initialise(at::Generator &generator)
     layersdetail::drawDefault(m_weight, m_bias, generator);
 }
 
-void Conv2d::initialiseKaimingNormal(at::Generator &generator)
+void Conv2d::initialiseKaimingNormal(at::Generator &generator, Fan fan)
 {
     c10::NoGradGuard noGrad;
-    const std::int64_t fanOut = m_weight.size(0) * m_weight.size(2) * m_weight.size(3);
-    m_weight.normal_(0, std::sqrt(2.0) / std::sqrt(double(fanOut)), generator);
+    const std::int64_t connections = m_weight.size(fan == Fan::In ? 1 : 0) * m_weight.size(2) * m_weight.size(3);
+    m_weight.normal_(0, std::sqrt(2.0) / std::sqrt(double(connections)), generator);
     if (m_bias.defined())
         m_bias.zero_();
 }
@@ -94,6 +94,12 @@ void Linear::initialise(at::Generator &generator)
     layersdetail::drawDefault(m_weight, m_bias, generator);
 }
 
+void Linear::zeroBias()
+{
+    c10::NoGradGuard noGrad;
+    m_bias.zero_();
+}
+
 BatchNorm2d::BatchNorm2d(std::int64_t features)
     : m_weight(addParameter("weight", {features})), m_bias(addParameter("bias", {features})),
       m_mean(addBuffer("running_mean", at::zeros({features}, placeOptions()))),
@@ -108,7 +114,17 @@ at::Tensor BatchNorm2d::forward(const at::Tensor &input)
         return input;
     if (isTraining())
         m_batches.add_(1);
-    return at::batch_norm(input, m_weight, m_bias, m_mean, m_variance, isTraining(), 0.1, 1e-5, true);
+    return normalised(input, m_mean, m_variance);
+}
+
+at::Tensor BatchNorm2d::forwardAgain(const at::Tensor &input)
+{
+    return isTraining() ? normalised(input, {}, {}) : normalised(input, m_mean, m_variance);
+}
+
+at::Tensor BatchNorm2d::normalised(const at::Tensor &input, const at::Tensor &mean, const at::Tensor &variance) const
+{
+    return at::batch_norm(input, m_weight, m_bias, mean, variance, isTraining(), 0.1, 1e-5, true);
 }
 
 void BatchNorm2d::initialise(at::Generator &)

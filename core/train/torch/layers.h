@@ -18,8 +18,9 @@ public:
     /// N×I×H×W → N×O×H'×W'.
     at::Tensor forward(const at::Tensor &input) override;
     void initialise(at::Generator &generator) override;
-    /// torchvision's kaiming_normal_(fan_out, relu); a bias is set to 0.
-    void initialiseKaimingNormal(at::Generator &generator);
+    enum class Fan { In, Out };
+    /// PyTorch's kaiming_normal_ with the gain of ReLU, √2, over the given fan; a bias is set to 0.
+    void initialiseKaimingNormal(at::Generator &generator, Fan fan = Fan::Out);
 
 private:
     at::Tensor shapeOnlyForward(const at::Tensor &input) const;
@@ -36,6 +37,7 @@ public:
     /// N×I → N×O.
     at::Tensor forward(const at::Tensor &input) override;
     void initialise(at::Generator &generator) override;
+    void zeroBias();
 
 private:
     at::Tensor m_weight, m_bias;
@@ -47,10 +49,15 @@ class BatchNorm2d : public Module
 public:
     explicit BatchNorm2d(std::int64_t features);
     at::Tensor forward(const at::Tensor &input) override;
+    /// The same values as forward() for a batch that it has seen: the running statistics, which have
+    /// taken that batch in, stay as they are.
+    at::Tensor forwardAgain(const at::Tensor &input);
     void initialise(at::Generator &generator) override;
     void setWeight(double value);
 
 private:
+    at::Tensor normalised(const at::Tensor &input, const at::Tensor &mean, const at::Tensor &variance) const;
+
     at::Tensor m_weight, m_bias, m_mean, m_variance, m_batches;
 };
 

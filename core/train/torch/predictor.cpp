@@ -9,11 +9,16 @@
 #include "core/train/torch/torchthreads.h"
 #include "core/train/torch/weights.h"
 
+#include <algorithm>
+
 namespace tw {
 
 struct Predictor::Private
 {
+    Result<void> checkSize(const Batch &batch) const;
+
     ModelInfo info;
+    const Architecture *architecture = nullptr;
     std::unique_ptr<Network> network;
     at::Device device{at::kCPU};
     int threads = 0;
@@ -29,8 +34,9 @@ Result<std::unique_ptr<Predictor>> Predictor::load(const fs::path &modelFolder, 
     return guarded([&]() -> Result<std::unique_ptr<Predictor>> {
         TW_ASSIGN(deviceId, resolveDevice(device));
         TW_ASSIGN(info, readModelInfo(modelFolder));
-        TW_ASSIGN(weights, readModelWeights(modelFolder));
         TW_ASSIGN(architecture, findArchitecture(info.config.architecture));
+        TW_TRY(checkInput(info, *architecture, modelFolder / "model.json"));
+        TW_ASSIGN(weights, readModelWeights(modelFolder));
         TW_ASSIGN(network, makeNetwork(info.config, TensorPlace::Memory));
         TW_TRY(importWeights(*network, weights, displayPath(modelFolder)));
         network->setTraining(false);
@@ -40,10 +46,31 @@ Result<std::unique_ptr<Predictor>> Predictor::load(const fs::path &modelFolder, 
         predictor->d->device = at::Device(deviceId.toStdString());
         network->moveTo(predictor->d->device);
         predictor->d->info = std::move(info);
+        predictor->d->architecture = architecture;
         predictor->d->network = std::move(network);
         predictor->d->threads = threads;
         return predictor;
     });
+}
+
+/// Without operations that fix it, the size is the picture's own.
+Result<void> Predictor::Private::checkSize(const Batch &batch) const
+{
+    const bool fits = architecture->fixedInput ? batch.height == info.height && batch.width == info.width
+                                               : std::min(batch.height, batch.width) >= architecture->minimumSize;
+    if (fits)
+        return {};
+    const int width = architecture->fixedInput ? info.width : architecture->minimumSize;
+    const int height = architecture->fixedInput ? info.height : architecture->minimumSize;
+    return makeError(errors::InvalidImage,
+                     architecture->fixedInput
+                         ? QT_TRANSLATE_NOOP("Error", "A picture comes to the network with %1×%2 pixels, but %3 "
+                                                      "reads %4×%5 only.")
+                         : QT_TRANSLATE_NOOP("Error", "A picture comes to the network with %1×%2 pixels, but %3 "
+                                                      "reads %4×%5 or more."),
+                     {QString::number(batch.width), QString::number(batch.height), architecture->name,
+                      QString::number(width), QString::number(height)},
+                     QT_TRANSLATE_NOOP("Error", "The model resizes nothing: give it pictures of that size."));
 }
 
 const ModelInfo &Predictor::info() const
@@ -54,6 +81,7 @@ const ModelInfo &Predictor::info() const
 Result<std::vector<float>> Predictor::logits(const Batch &batch)
 {
     return guarded([&]() -> Result<std::vector<float>> {
+        TW_TRY(d->checkSize(batch));
         const c10::InferenceMode inference;
         useTorchThreads(d->threads);
         const BatchPtr view(&batch, [](const Batch *) {}); // the caller's batch outlives this call

@@ -2,7 +2,7 @@
 // The first and last steps of a TrainingRun: everything before the first batch and after the last.
 #include "core/base/paths.h"
 #include "core/data/imagesizes.h"
-#include "core/model/weightsfile.h"
+#include "core/train/architectures.h"
 #include "core/train/devices.h"
 #include "core/train/torch/torchthreads.h"
 #include "core/train/torch/trainingrun.h"
@@ -119,14 +119,13 @@ Result<void> TrainingRun::loadInitialWeights()
 {
     if (m_spec.model.weightsFile.empty())
         return {};
-    TW_ASSIGN(weights, readWeights(m_spec.model.weightsFile));
-    if (const std::string prefix = stripNamePrefix(weights); !prefix.empty())
-        m_report.warning(QStringLiteral("Every name in %1 begins with '%2', which was taken off.")
-                             .arg(displayPath(m_spec.model.weightsFile), QString::fromStdString(prefix)));
+    TW_ASSIGN(initial, readInitialWeights(m_info.config, m_spec.model.weightsFile, m_spec.model.weightsSha256));
+    for (const QString &note : std::as_const(initial.notes))
+        m_report.warning(note);
     ImportOptions options;
     options.headPrefix = m_network->headPrefix();
     options.lenientTypes = true;
-    return importWeights(*m_network, weights, displayPath(m_spec.model.weightsFile), options);
+    return importWeights(*m_network, initial.weights, displayPath(m_spec.model.weightsFile), options);
 }
 
 LoaderOptions TrainingRun::loaderOptions() const

@@ -100,22 +100,32 @@ void copyInto(const NamedTensor &entry, const TensorBlob &blob)
 
 } // namespace weightsdetail
 
+StateDict layoutOf(const Module &module)
+{
+    StateDict out;
+    for (const NamedTensor &entry : module.stateDict()) {
+        TensorBlob blob;
+        blob.name = entry.name;
+        blob.type = weightsdetail::elementType(entry.tensor.scalar_type());
+        blob.shape = entry.tensor.sizes().vec();
+        blob.bytes = entry.tensor.nbytes();
+        out.push_back(std::move(blob));
+    }
+    return out;
+}
+
 StateDict exportWeights(const Module &module)
 {
     c10::NoGradGuard noGrad;
-    StateDict out;
+    StateDict out = layoutOf(module);
+    auto blob = out.begin();
     for (const NamedTensor &entry : module.stateDict()) {
         auto copy = std::make_shared<at::Tensor>(
             at::empty(entry.tensor.sizes(), entry.tensor.options().device(at::kCPU).requires_grad(false)));
         copy->copy_(entry.tensor);
-        TensorBlob blob;
-        blob.name = entry.name;
-        blob.type = weightsdetail::elementType(copy->scalar_type());
-        blob.shape = copy->sizes().vec();
-        blob.data = static_cast<const std::byte *>(copy->const_data_ptr());
-        blob.bytes = copy->nbytes();
-        blob.owner = std::move(copy);
-        out.push_back(std::move(blob));
+        blob->data = static_cast<const std::byte *>(copy->const_data_ptr());
+        blob->owner = std::move(copy);
+        ++blob;
     }
     return out;
 }

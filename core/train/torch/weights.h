@@ -10,6 +10,9 @@ namespace tw {
 /// Deep copies in host memory, contiguous, in PyTorch's state_dict order.
 StateDict exportWeights(const Module &module);
 
+/// The same without values: the module may be of shapes only.
+StateDict layoutOf(const Module &module);
+
 struct ImportOptions
 {
     std::string headPrefix; ///< misshapen tensors of this prefix keep their values

@@ -58,8 +58,8 @@ const ComponentType *ComponentContract::current() const
 void ComponentContract::everyExpectedComponentIsThere()
 {
     for (const char *id : {"image-dataset", "convert-to-image-directory", "split-image-directory",
-                           "init-image-transformation", "apply-image-transformation", "resnet", "basic-network",
-                           "train-pytorch-model", "score-image-model", "evaluate-model"})
+                           "init-image-transformation", "apply-image-transformation", "resnet", "densenet",
+                           "load-model", "basic-network", "train-pytorch-model", "score-image-model", "evaluate-model"})
         QVERIFY2(m_registry.find(QLatin1String(id)), id);
     QCOMPARE(m_registry.find(QStringLiteral("run-script")), nullptr);
 }

@@ -26,6 +26,8 @@ private Q_SLOTS:
     void changedWeightsAreRefused();
     void badModelJson_data();
     void badModelJson();
+    void badHashes();
+    void copies();
     void missingFolder();
     void untrainedModel();
     void badUntrainedModel();
@@ -178,6 +180,44 @@ void ModelDirectoryTest::badModelJson_data()
     row("unknown operation", "center_crop", "explode", "explode");
     row("no transforms", "\"transforms\":", "\"transform\":", "transforms");
     row("not JSON", "{", "", "model.json");
+    row("format of another type", "\"trainwright-model\"", "[1]", "format");
+    row("version as text", "\"version\": 1", "\"version\": \"1\"", "version");
+    row("version huge", "\"version\": 1", "\"version\": 12345678901", "version 12345678901");
+    row("version between", "\"version\": 1", "\"version\": 1.5", "\"version\" is 1.5");
+    row("empty architecture", "\"resnet18\"", "\"\"", "architecture");
+    row("arguments missing", "\"arguments\":", "\"argument\":", "\"arguments\" is missing");
+    row("arguments a list", "{\"num_classes\":2}", "[2]", "\"arguments\" is [2]");
+    row("num_classes missing", "{\"num_classes\":2}", "{}", "arguments.num_classes\" is missing; it must be 2");
+    row("num_classes huge", "\"num_classes\":2", "\"num_classes\":1e300", "arguments.num_classes");
+    row("num_classes as text", "\"num_classes\":2", "\"num_classes\":\"2\"", "arguments.num_classes");
+    row("class that is no text", "\"dog\"", "7", "\"classes\" is 7");
+    row("class without a name", "\"dog\"", "\"\"", "\"classes\"");
+    row("input missing", "\"input\":", "\"inputs\":", "\"input\" is missing");
+    row("input a text", "\"input\": {", "\"input\": 4, \"x\": {", "\"input\" is 4");
+    row("channels missing", "\"channels\":", "\"channel\":", "input.channels");
+    row("channels as text", "\"channels\":3", "\"channels\":\"3\"", "input.channels");
+    row("height zero", "\"height\":224", "\"height\":0", "input.height");
+    row("height huge", "\"height\":224", "\"height\":1e30", "input.height");
+    row("height unlike the crop", "\"height\":224", "\"height\":225", "\"input.height\" is 225; it must be 224");
+    row("width unlike the crop", "\"width\":224", "\"width\":100", "\"input.width\" is 100; it must be 224");
+    row("width negative", "\"width\":224", "\"width\":-224", "input.width");
+    row("resize unlike the list", "\"resize\":256", "\"resize\":255", "\"input.resize\" is 255; it must be 256");
+    row("crop left out of the list", "\"crop\":224", "\"crop\":null", "\"input.crop\" is null; it must be 224");
+    row("another interpolation", "\"bilinear\"", "\"bicubic\"", "input.interpolation");
+    row("mean missing", "\"mean\":", "\"means\":", "input.mean");
+    row("mean as text", "[0.485,", "[\"0.485\",", "input.mean");
+    row("mean huge", "[0.485,", "[1e300,", "input.mean");
+    row("four means", "[0.485,", "[0.1,0.485,", "input.mean");
+    row("negative std", "[0.229,", "[-0.229,", "input.std");
+    row("std too small for a float", "[0.229,", "[1e-60,", "input.std");
+    row("std missing", "\"std\":", "\"sdt\":", "input.std");
+    row("transforms an object", "\"transforms\":[", "\"transforms\":{},\"more\":[", "input.transforms");
+    row("operation of no kind", "{\"op\":\"resize\",", "{", "input.transforms");
+    row("operation that is a number", "{\"op\":\"resize\",\"size\":256}", "256", "input.transforms");
+    row("random operation", "{\"op\":\"resize\",\"size\":256}", "{\"op\":\"random_horizontal_flip\",\"p\":0.5}",
+        "without random operations");
+    row("training a list", "\"training\": {", "\"training\": [], \"x\": {", "\"training\" is []");
+    row("provenance a number", "\"provenance\": {", "\"provenance\": 1, \"x\": {", "\"provenance\" is 1");
 }
 
 void ModelDirectoryTest::badModelJson()
@@ -196,6 +236,39 @@ void ModelDirectoryTest::badModelJson()
     QCOMPARE(got.error().name, QString::fromLatin1(errors::InvalidModelDirectory));
     QVERIFY2(got.error().sentence().contains(named), qPrintable(got.error().sentence()));
     QVERIFY(got.error().sentence().contains(u"model.json"));
+}
+
+void ModelDirectoryTest::badHashes()
+{
+    TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {}));
+    const QByteArray json = bytes("model.json");
+    const qsizetype at = json.indexOf("\"pth\":\"") + 6;
+    for (const QByteArray &wrong : {QByteArray("7"), QByteArray("\"short\""), '"' + QByteArray(64, 'g') + '"'}) {
+        TW_VERIFY(writeFileAtomically(m_folder / "model.json", QByteArray(json).replace(at, 66, wrong)));
+        const auto read = readModelWeights(m_folder);
+        QVERIFY(!read.ok());
+        QCOMPARE(read.error().name, QString::fromLatin1(errors::InvalidModelDirectory));
+        QVERIFY2(read.error().sentence().contains(u"\"weights.pth\" is"), qPrintable(read.error().sentence()));
+        QCOMPARE(checkModelHashes(m_folder).error(), read.error());
+    }
+    TW_VERIFY(writeFileAtomically(m_folder / "model.json", QByteArray(json).replace(at, 66, "null")));
+    TW_VERIFY(readModelWeights(m_folder));
+    QCOMPARE(*checkModelHashes(m_folder), QStringList());
+}
+
+void ModelDirectoryTest::copies()
+{
+    TW_VERIFY(writeModelDirectory(m_folder, info(), weights(), {}));
+    QVERIFY(isModelDirectory(m_folder) && !isModelDirectory(m_folder / "absent"));
+    TW_VERIFY(writeFileAtomically(m_folder / "notes.txt", "mine"));
+    QTemporaryDir other;
+    const fs::path to = other.path().toStdString();
+    TW_VERIFY(copyModelDirectory(m_folder, to));
+    TW_VERIFY(readModelWeights(to));
+    QVERIFY(!fs::exists(to / "notes.txt") && fs::exists(to / "score.py"));
+    QCOMPARE(copyModelDirectory(m_folder, to / "absent").error().name,
+             QString::fromLatin1(errors::FailedToWriteOutputs));
+    QCOMPARE(modelWeightsFile(to)->filename().string(), std::string("weights.safetensors"));
 }
 
 void ModelDirectoryTest::missingFolder()
@@ -223,6 +296,14 @@ void ModelDirectoryTest::untrainedModel()
     TW_VERIFY(got);
     QCOMPARE(got->weightsFile, model.weightsFile);
     QCOMPARE(got->weightsSha256, model.weightsSha256);
+    QVERIFY(!got->normalization);
+    model.weightsFile = "weights.pth";
+    model.normalization = Normalization{{0.1F, 0.2F, 0.3F}, {1, 2, 3}};
+    TW_VERIFY(model.write(m_folder));
+    got = UntrainedModel::read(m_folder);
+    TW_VERIFY(got);
+    QCOMPARE(got->weightsFile, m_folder / "weights.pth");
+    QVERIFY(got->normalization == model.normalization);
 }
 
 void ModelDirectoryTest::badUntrainedModel()

@@ -21,7 +21,7 @@ ModelConfig config(const char *architecture, QJsonObject arguments = {})
     return {QString::fromLatin1(architecture), std::move(arguments)};
 }
 
-/// "name<TAB>size,size", as tests/data/make_resnet_table.py writes them.
+/// "name<TAB>size,size", as tests/data/make_torchvision_table.py writes them.
 QStringList lines(const StateDict &weights)
 {
     QStringList out;
@@ -72,14 +72,17 @@ class TestArchitectures : public QObject
     Q_OBJECT
 private Q_SLOTS:
     void initTestCase();
-    void residualNetworksAreTorchvisions_data();
-    void residualNetworksAreTorchvisions();
+    void networksAreTorchvisions_data();
+    void networksAreTorchvisions();
     void resnetNamesInOrder();
     void basicNetworks_data();
     void basicNetworks();
     void sameSeedSameBits();
     void resnetInitialisation();
     void zeroInitResidual();
+    void densenetInitialisation();
+    void smallestPictures_data();
+    void smallestPictures();
     void refusals_data();
     void refusals();
     void mismatchListsEverything();
@@ -90,20 +93,20 @@ private:
 
 void TestArchitectures::initTestCase()
 {
-    QFile file(QString::fromStdString((test::sourceFolder() / "tests/data/resnet_table.json").string()));
+    QFile file(QString::fromStdString((test::sourceFolder() / "tests/data/torchvision_table.json").string()));
     QVERIFY(file.open(QIODevice::ReadOnly));
     m_table = QJsonDocument::fromJson(file.readAll()).object();
-    QVERIFY(m_table.size() >= 9);
+    QVERIFY(m_table.size() >= 13);
 }
 
-void TestArchitectures::residualNetworksAreTorchvisions_data()
+void TestArchitectures::networksAreTorchvisions_data()
 {
     QTest::addColumn<QString>("name");
     for (const QString &name : m_table.keys())
         QTest::newRow(qPrintable(name)) << name;
 }
 
-void TestArchitectures::residualNetworksAreTorchvisions()
+void TestArchitectures::networksAreTorchvisions()
 {
     QFETCH(QString, name);
     const QJsonObject expected = m_table[name].toObject();
@@ -113,7 +116,7 @@ void TestArchitectures::residualNetworksAreTorchvisions()
     TW_VERIFY(summary);
     QCOMPARE(double(summary->parameters), expected[QStringLiteral("parameters")].toDouble());
     QCOMPARE(double(summary->multiplyAdds), expected[QStringLiteral("multiply_adds")].toDouble());
-    const auto weights = freshWeights(wanted, 1);
+    const auto weights = weightsLayout(wanted);
     TW_VERIFY(weights);
     QCOMPARE(int(weights->size()), expected[QStringLiteral("entries")].toInt());
     const QByteArray text = lines(*weights).join(u'\n').toUtf8();
@@ -124,7 +127,7 @@ void TestArchitectures::residualNetworksAreTorchvisions()
 
 void TestArchitectures::resnetNamesInOrder()
 {
-    const auto weights = freshWeights(config("resnet18"), 1);
+    const auto weights = weightsLayout(config("resnet18"));
     TW_VERIFY(weights);
     const QStringList ours = lines(*weights);
     const QJsonArray theirs = m_table[QStringLiteral("resnet18")].toObject()[QStringLiteral("lines")].toArray();
@@ -180,6 +183,10 @@ void TestArchitectures::basicNetworks()
     arguments[QStringLiteral("width")] = width;
     const auto weights = freshWeights({name, arguments}, 7);
     TW_VERIFY(weights);
+    TW_VERIFY(checkWeights({name, arguments}, *weights));
+    const auto layout = weightsLayout({name, arguments});
+    TW_VERIFY(layout);
+    QCOMPARE(lines(*layout), lines(*weights));
     QStringList found;
     for (const TensorBlob &blob : *weights)
         found.append(QString::fromStdString(blob.name));
@@ -234,6 +241,45 @@ void TestArchitectures::zeroInitResidual()
     }
 }
 
+void TestArchitectures::densenetInitialisation()
+{
+    const auto weights = freshWeights(config("densenet121"), 1);
+    TW_VERIFY(weights);
+    // kaiming_normal_(fan_in): standard deviation √(2 / inputs)
+    const Moments conv = moments(floats(named(*weights, "features.denseblock4.denselayer16.conv1.weight")));
+    QVERIFY(std::abs(conv.deviation / std::sqrt(2.0 / 992) - 1) < 0.01);
+    const Moments wide = moments(floats(named(*weights, "features.denseblock3.denselayer2.conv2.weight")));
+    QVERIFY(std::abs(wide.deviation / std::sqrt(2.0 / (128 * 9)) - 1) < 0.02);
+    const Moments head = moments(floats(named(*weights, "classifier.weight")));
+    QVERIFY(head.largest <= 1 / std::sqrt(1024.0) && head.largest > 0.999 / std::sqrt(1024.0));
+    QCOMPARE(moments(floats(named(*weights, "classifier.bias"))).largest, 0.0);
+    QCOMPARE(moments(floats(named(*weights, "features.norm5.weight"))).mean, 1.0);
+}
+
+void TestArchitectures::smallestPictures_data()
+{
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<int>("size");
+    QTest::newRow("resnet18") << "resnet18" << 1;
+    QTest::newRow("densenet121") << "densenet121" << 29; // torchvision's own limit
+    QTest::newRow("small_cnn") << "small_cnn" << 4;
+    QTest::newRow("mlp") << "mlp" << 1;
+}
+
+void TestArchitectures::smallestPictures()
+{
+    QFETCH(QString, name);
+    QFETCH(int, size);
+    TW_VERIFY(summarizeModel({name, {}}, 3, size, size));
+    if (size == 1)
+        return;
+    const auto below = summarizeModel({name, {}}, 3, size + 5, size - 1);
+    QVERIFY(!below.ok());
+    QCOMPARE(below.error().name, QStringLiteral("InvalidModelDirectoryError"));
+    const QString offender = QStringLiteral("%1×%2").arg(size - 1).arg(size + 5);
+    QVERIFY2(below.error().sentence().contains(offender), qPrintable(below.error().sentence()));
+}
+
 void TestArchitectures::refusals_data()
 {
     QTest::addColumn<QString>("name");
@@ -244,6 +290,7 @@ void TestArchitectures::refusals_data()
     QTest::newRow("half a class") << "resnet18" << QJsonObject{{"num_classes", 2.5}} << "2.5";
     QTest::newRow("unknown argument") << "resnet18" << QJsonObject{{"depth", 3}} << "depth";
     QTest::newRow("text for a flag") << "resnet18" << QJsonObject{{"zero_init_residual", "yes"}} << "yes";
+    QTest::newRow("number for a flag") << "densenet121" << QJsonObject{{"memory_efficient", 1}} << "memory_efficient";
     QTest::newRow("unknown activation") << "mlp" << QJsonObject{{"activation", "gelu"}} << "gelu";
     QTest::newRow("empty hidden sizes") << "mlp" << QJsonObject{{"hidden_sizes", QJsonArray{}}} << "hidden_sizes";
     QTest::newRow("zero hidden size") << "mlp" << QJsonObject{{"hidden_sizes", QJsonArray{4, 0}}} << "[4,0]";

@@ -3,6 +3,10 @@
 #include "core/train/torch/architecturelist.h"
 #include "core/train/torch/layers.h"
 
+#include <QJsonArray>
+
+#include <cmath>
+
 namespace tw {
 
 namespace basicnetwork {
@@ -117,12 +121,84 @@ Result<std::unique_ptr<Network>> makeMlp(const ModelConfig &config)
     return std::unique_ptr<Network>(std::make_unique<Mlp>(input, classes, options));
 }
 
+// --- What the tensors of a file say ------------------------------------------------------------
+
+const TensorBlob *findTensor(const StateDict &weights, const std::string &name, std::size_t dimensions)
+{
+    for (const TensorBlob &blob : weights) {
+        if (blob.name == name)
+            return blob.shape.size() == dimensions ? &blob : nullptr;
+    }
+    return nullptr;
+}
+
+/// The whole edge of a square of `pixels`, or 0.
+std::int64_t squareEdge(std::int64_t pixels)
+{
+    const auto edge = std::int64_t(std::llround(std::sqrt(double(pixels))));
+    return edge >= 1 && edge <= maximumSize && edge * edge == pixels ? edge : 0;
+}
+
+QJsonObject inputArguments(std::int64_t channels, std::int64_t edge)
+{
+    return {{QStringLiteral("in_channels"), qint64(channels)},
+            {QStringLiteral("height"), qint64(edge)},
+            {QStringLiteral("width"), qint64(edge)}};
+}
+
+/// Square pictures are taken for granted, of a size that two poolings divide.
+std::optional<QJsonObject> smallCnnArguments(const StateDict &weights)
+{
+    const TensorBlob *conv = findTensor(weights, "conv1.weight", 4), *dense = findTensor(weights, "fc1.weight", 2);
+    if (!conv || !dense || dense->shape[1] % 64 != 0)
+        return std::nullopt;
+    const std::int64_t edge = squareEdge(dense->shape[1] / 64);
+    if (edge == 0 || edge > maximumSize / 4)
+        return std::nullopt;
+    return inputArguments(conv->shape[1], 4 * edge);
+}
+
+/// Square pictures are taken for granted: gray ones where the inputs are a square, else colour.
+std::optional<QJsonObject> mlpArguments(const StateDict &weights)
+{
+    const TensorBlob *first = findTensor(weights, "fc1.weight", 2);
+    if (!first || weights.size() % 2 != 0)
+        return std::nullopt;
+    QJsonArray sizes;
+    for (std::size_t i = 1; i < weights.size() / 2; ++i) {
+        const TensorBlob *layer = findTensor(weights, "fc" + std::to_string(i) + ".weight", 2);
+        if (!layer)
+            return std::nullopt;
+        sizes.append(qint64(layer->shape[0]));
+    }
+    const std::int64_t inputs = first->shape[1], gray = squareEdge(inputs);
+    const std::int64_t edge = gray > 0 ? gray : inputs % 3 == 0 ? squareEdge(inputs / 3) : 0;
+    if (edge == 0 || sizes.isEmpty())
+        return std::nullopt;
+    QJsonObject arguments = inputArguments(gray > 0 ? 1 : 3, edge);
+    arguments.insert(QStringLiteral("hidden_sizes"), sizes);
+    return arguments;
+}
+
 } // namespace basicnetwork
 
 void registerArchitectures_basicnetwork(ArchitectureList &list)
 {
-    list.add({QStringLiteral("small_cnn"), false, true, 4, basicnetwork::makeSmallCnn});
-    list.add({QStringLiteral("mlp"), false, true, 1, basicnetwork::makeMlp});
+    Architecture cnn;
+    cnn.name = QStringLiteral("small_cnn");
+    cnn.channelsLast = false;
+    cnn.fixedInput = true;
+    cnn.minimumSize = 4;
+    cnn.make = basicnetwork::makeSmallCnn;
+    cnn.argumentsOf = basicnetwork::smallCnnArguments;
+    list.add(std::move(cnn));
+    Architecture mlp;
+    mlp.name = QStringLiteral("mlp");
+    mlp.channelsLast = false;
+    mlp.fixedInput = true;
+    mlp.make = basicnetwork::makeMlp;
+    mlp.argumentsOf = basicnetwork::mlpArguments;
+    list.add(std::move(mlp));
 }
 
 } // namespace tw

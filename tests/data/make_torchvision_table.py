@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes resnet_table.json beside this file: what torchvision says of its residual networks.
+"""Writes torchvision_table.json beside this file: what torchvision says of its networks.
 
 For each: parameters, multiply-adds of one 224x224 picture (convolutions and dense layers), number of
 state_dict entries and the SHA-256 of their lines "name<TAB>size,size"; resnet18 with the lines
@@ -14,7 +14,8 @@ import torch
 import torchvision
 
 NAMES = ["resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "resnext50_32x4d",
-         "resnext101_32x8d", "resnext101_64x4d", "wide_resnet50_2", "wide_resnet101_2"]
+         "resnext101_32x8d", "resnext101_64x4d", "wide_resnet50_2", "wide_resnet101_2",
+         "densenet121", "densenet161", "densenet169", "densenet201"]
 
 
 def multiply_adds(model):
@@ -44,5 +45,5 @@ def describe(name):
 
 if __name__ == "__main__":
     table = {name: describe(name) for name in NAMES if hasattr(torchvision.models, name)}
-    target = pathlib.Path(__file__).with_name("resnet_table.json")
+    target = pathlib.Path(__file__).with_name("torchvision_table.json")
     target.write_text(json.dumps(table, indent=1) + "\n")

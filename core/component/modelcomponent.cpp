@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/component/modelcomponent.h"
+
+#include "core/base/files.h"
+#include "core/base/hash.h"
+#include "core/component/portobjects.h"
+
+namespace tw {
+
+namespace {
+
+constexpr int imagenetClasses = 1000;
+constexpr int usualSize = 224;
+const QString outputPort = QStringLiteral("untrained_model");
+
+bool wantsFile(const ParameterValues &values)
+{
+    return values.text("weights") == QLatin1String("file");
+}
+
+QList<Error> validateWeights(const ParameterValues &values)
+{
+    if (!wantsFile(values) || !values.path("weights_file").empty())
+        return {};
+    return {makeError(errors::NullOrEmpty,
+                      QT_TRANSLATE_NOOP("Error", "Weights is 'file', but no weights file is chosen."), {},
+                      QT_TRANSLATE_NOOP("Error", "Choose a .pth or .safetensors file, or set Weights to none."))
+                .atParameter(QStringLiteral("weights_file"))};
+}
+
+PreflightReply preflightModel(const PreflightRequest &request, ModelConfig config, const NetworkFunctions &networks)
+{
+    PreflightReply reply;
+    PortFacts facts = modelFacts(config);
+    if (wantsFile(request.values)) {
+        const auto checked = networks.checkInitialWeights(config, request.values.path("weights_file"));
+        if (!checked.ok())
+            reply.errors.append(Error(checked.error()).atParameter(QStringLiteral("weights_file")));
+    }
+    config.arguments.insert(QStringLiteral("num_classes"), imagenetClasses);
+    const auto summary = networks.summarizeModel(config, 3, usualSize, usualSize);
+    if (summary.ok())
+        reply.summary = addFigures(*summary, facts);
+    else
+        reply.errors.append(Error(summary.error()).atParameter(QStringLiteral("model_name")));
+    reply.outputs.insert(outputPort, facts);
+    return reply;
+}
+
+Result<RunReply> runModel(const RunRequest &request, const ModelConfig &config)
+{
+    const fs::path file = wantsFile(request.values) ? request.values.path("weights_file") : fs::path();
+    if (!file.empty())
+        request.context.log(LogLevel::Info, QStringLiteral("Initial weights: %1").arg(displayPath(file)));
+    TW_TRY(writeUntrainedModel(request.outputFolders.value(outputPort), config, file));
+    request.context.result(QStringLiteral("architecture"), config.architecture);
+    return RunReply{};
+}
+
+} // namespace
+
+void addModelName(ComponentType &type, std::initializer_list<const char *> names)
+{
+    QList<ParameterChoice> choices;
+    for (const char *name : names)
+        choices.append({QString::fromLatin1(name), QString::fromLatin1(name)});
+    type.parameter(
+        ParameterSpec::choice("model_name", QT_TRANSLATE_NOOP("Parameter", "Model name"), *names.begin(), choices)
+            .withHelp(
+                QT_TRANSLATE_NOOP("Parameter", "The network: deeper and wider ones learn more and take longer.")));
+}
+
+void addWeightsParameters(ComponentType &type)
+{
+    type.parameter(
+        ParameterSpec::choice("weights", QT_TRANSLATE_NOOP("Parameter", "Weights"), "none",
+                              {{QStringLiteral("none"), QT_TRANSLATE_NOOP("Parameter", "None")},
+                               {QStringLiteral("file"), QT_TRANSLATE_NOOP("Parameter", "File")}})
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether training starts from random weights or from those "
+                                                     "of a file; a head for other classes is replaced.")));
+    type.parameter(ParameterSpec::path("weights_file", QT_TRANSLATE_NOOP("Parameter", "Weights file"))
+                       .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "none"))
+                       .visibleWhen("weights", {QStringLiteral("file")})
+                       .withHelp(QT_TRANSLATE_NOOP(
+                           "Parameter", "A state_dict as .pth or .safetensors, for example one of torchvision's.")));
+}
+
+void finishModelComponent(ComponentType &type, std::function<ModelConfig(const ParameterValues &)> configOf,
+                          const NetworkFunctions &networks)
+{
+    type.output("untrained_model", QT_TRANSLATE_NOOP("Component", "Untrained model"),
+                DataType::UntrainedModelDirectory);
+    type.validate = validateWeights;
+    type.preflight = [configOf, networks](const PreflightRequest &request) {
+        return preflightModel(request, configOf(request.values), networks);
+    };
+    type.run = [configOf](const RunRequest &request) { return runModel(request, configOf(request.values)); };
+}
+
+PortFacts modelFacts(const ModelConfig &config)
+{
+    PortFacts facts;
+    facts.extra.insert(QStringLiteral("architecture"), config.architecture);
+    facts.extra.insert(QStringLiteral("arguments"), config.arguments.toVariantMap());
+    return facts;
+}
+
+QString addFigures(const ModelSummary &summary, PortFacts &facts)
+{
+    facts.extra.insert(QStringLiteral("parameters"), qint64(summary.parameters));
+    facts.extra.insert(QStringLiteral("multiply_adds"), qint64(summary.multiplyAdds));
+    return modelFigures(summary.parameters, summary.multiplyAdds, summary.width, summary.height);
+}
+
+Result<void> writeUntrainedModel(const fs::path &folder, const ModelConfig &config, const fs::path &weightsFile)
+{
+    UntrainedModel model;
+    model.config = config;
+    if (weightsFile.empty())
+        return model.write(folder);
+    model.weightsFile = fs::path("weights") += weightsFile.extension();
+    const fs::path copy = folder / model.weightsFile;
+    std::error_code failure;
+    fs::copy_file(weightsFile, copy, failure);
+    if (failure)
+        return writeError(copy, failure.value());
+    TW_ASSIGN(sum, sha256OfFile(copy, errors::InvalidModelDirectory));
+    model.weightsSha256 = sum;
+    if (isModelDirectory(weightsFile.parent_path())) {
+        TW_ASSIGN(info, readModelInfo(weightsFile.parent_path()));
+        model.normalization = info.normalization;
+    }
+    return model.write(folder);
+}
+
+} // namespace tw

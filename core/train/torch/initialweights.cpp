@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Weights of a file for a network, and the network for the weights of a file.
+#include "core/base/hash.h"
+#include "core/model/weightsfile.h"
+#include "core/train/architectures.h"
+#include "core/train/torch/architecturelist.h"
+#include "core/train/torch/torcherror.h"
+#include "core/train/torch/weights.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace tw {
+
+namespace initialweights {
+
+void takePrefixOff(InitialWeights &initial, const QString &what)
+{
+    if (const std::string prefix = stripNamePrefix(initial.weights); !prefix.empty())
+        initial.notes += QStringLiteral("Every name in %1 begins with '%2', which was taken off.")
+                             .arg(what, QString::fromStdString(prefix));
+}
+
+void useCurrentNames(InitialWeights &initial, const Architecture &architecture, const QString &what)
+{
+    if (!architecture.currentName)
+        return;
+    qsizetype changed = 0;
+    for (TensorBlob &blob : initial.weights) {
+        std::string name = architecture.currentName(blob.name);
+        changed += name != blob.name;
+        blob.name = std::move(name);
+    }
+    if (changed > 0)
+        initial.notes += QStringLiteral("%1 tensors of %2 have names of an older version; they were renamed.")
+                             .arg(changed)
+                             .arg(what);
+}
+
+ImportOptions lenient(const std::string &headPrefix)
+{
+    ImportOptions options;
+    options.headPrefix = headPrefix;
+    options.lenientTypes = true;
+    return options;
+}
+
+/// The network on shapes, with the number of classes that the head of `weights` has.
+struct Candidate
+{
+    ModelConfig config;
+    std::unique_ptr<Network> network;
+};
+
+std::optional<int> classesOf(const StateDict &weights, const std::string &headPrefix)
+{
+    for (const TensorBlob &blob : weights) {
+        if (blob.name == headPrefix + "weight" && !blob.shape.empty() && blob.shape[0] >= 1
+            && blob.shape[0] <= (1 << 20))
+            return int(blob.shape[0]);
+    }
+    return std::nullopt;
+}
+
+/// Nothing where the shapes alone say that it is another network.
+Result<std::optional<Candidate>> candidateFor(const Architecture &architecture, const StateDict &weights)
+{
+    Candidate candidate;
+    candidate.config.architecture = architecture.name;
+    if (architecture.argumentsOf) {
+        const auto arguments = architecture.argumentsOf(weights);
+        if (!arguments)
+            return std::optional<Candidate>();
+        candidate.config.arguments = *arguments;
+    }
+    TW_ASSIGN(network, makeNetwork(candidate.config, TensorPlace::ShapesOnly));
+    candidate.network = std::move(network);
+    const auto classes = classesOf(weights, candidate.network->headPrefix());
+    candidate.config.arguments.insert(QStringLiteral("num_classes"), classes.value_or(1));
+    return std::optional<Candidate>(std::move(candidate));
+}
+
+/// Share of names that both have with the same shape, the head's left out of shape.
+double likeness(const Network &network, const StateDict &weights)
+{
+    std::map<std::string, const TensorBlob *> given;
+    for (const TensorBlob &blob : weights)
+        given.emplace(blob.name, &blob);
+    const auto ours = network.stateDict();
+    std::size_t equal = 0;
+    for (const NamedTensor &entry : ours) {
+        const auto found = given.find(entry.name);
+        equal += found != given.end() && entry.tensor.sizes() == at::IntArrayRef(found->second->shape);
+    }
+    return double(equal) / double(std::max({ours.size(), weights.size(), std::size_t(1)}));
+}
+
+QString firstNames(const StateDict &weights)
+{
+    constexpr std::size_t shown = 3;
+    QStringList names;
+    for (std::size_t i = 0; i < std::min(shown, weights.size()); ++i)
+        names += u'\'' + QString::fromStdString(weights[i].name) + u'\'';
+    return names.join(QStringLiteral(", "))
+           + (weights.size() > shown ? QStringLiteral(" and %1 more").arg(weights.size() - shown) : QString());
+}
+
+Error nobodys(const StateDict &weights, const QString &what)
+{
+    return makeError(
+        errors::InvalidModelDirectory,
+        QT_TRANSLATE_NOOP("Error", "The tensors of %1 (%2) are those of no network that this program knows."),
+        {what, firstNames(weights), architectureNames().join(QStringLiteral(", "))},
+        QT_TRANSLATE_NOOP("Error", "Choose weights of one of these: %3."));
+}
+
+Error nearMiss(const StateDict &weights, const ModelConfig &config, const QString &mismatch, const QString &what)
+{
+    return makeError(errors::CheckpointMismatch,
+                     QT_TRANSLATE_NOOP("Error", "The weights of %1 (%2 tensors) do not fit %3: %4."),
+                     {what, QString::number(weights.size()), config.architecture, mismatch},
+                     QT_TRANSLATE_NOOP("Error", "Choose the architecture that the weights were made with, or "
+                                                "a file that holds all of its weights."));
+}
+
+/// What the file cannot say.
+void noteAssumptions(RecognisedModel &model, const Architecture &architecture)
+{
+    const QJsonObject &arguments = model.config.arguments;
+    if (!architecture.fixedInput)
+        return;
+    model.initial.notes +=
+        QStringLiteral("The weights do not say it: pictures of %1×%2 pixels with %3 channels are taken for granted%4.")
+            .arg(arguments.value(QLatin1String("width")).toInt())
+            .arg(arguments.value(QLatin1String("height")).toInt())
+            .arg(arguments.value(QLatin1String("in_channels")).toInt())
+            .arg(arguments.contains(QLatin1String("hidden_sizes")) ? QStringLiteral(", and ReLU as activation")
+                                                                   : QString());
+}
+
+/// Whether everything fits, the head included.
+Result<QString> mismatchOf(const Candidate &candidate, const StateDict &weights)
+{
+    const ImportOptions options = lenient(candidate.network->headPrefix());
+    if (const QString mismatch = weightsMismatch(*candidate.network, weights, options); !mismatch.isEmpty())
+        return mismatch;
+    TW_ASSIGN(exact, makeNetwork(candidate.config, TensorPlace::ShapesOnly));
+    return weightsMismatch(*exact, weights, lenient({}));
+}
+
+struct Nearest
+{
+    double likeness = 0;
+    ModelConfig config;
+    QString mismatch;
+};
+
+/// The model where `weights` are this architecture's, else nothing; then `nearest` may be it.
+Result<std::optional<RecognisedModel>> tryArchitecture(const Architecture &architecture, InitialWeights initial,
+                                                       const QString &what, Nearest &nearest)
+{
+    useCurrentNames(initial, architecture, what);
+    TW_ASSIGN(candidate, candidateFor(architecture, initial.weights));
+    if (!candidate)
+        return std::optional<RecognisedModel>();
+    const double like = likeness(*candidate->network, initial.weights);
+    if (like <= nearest.likeness)
+        return std::optional<RecognisedModel>();
+    TW_ASSIGN(mismatch, mismatchOf(*candidate, initial.weights));
+    if (!mismatch.isEmpty()) {
+        nearest = {like, candidate->config, mismatch};
+        return std::optional<RecognisedModel>();
+    }
+    RecognisedModel model{candidate->config, std::move(initial)};
+    model.initial.notes.prepend(QStringLiteral("Recognised as %1: all %2 names and shapes agree.")
+                                    .arg(architecture.name)
+                                    .arg(model.initial.weights.size()));
+    noteAssumptions(model, architecture);
+    return std::optional<RecognisedModel>(std::move(model));
+}
+
+Result<RecognisedModel> recogniseAmongAll(const InitialWeights &initial, const QString &what)
+{
+    constexpr double near = 0.5;
+    Nearest nearest;
+    for (const Architecture &architecture : allArchitectures().items()) {
+        TW_ASSIGN(model, tryArchitecture(architecture, initial, what, nearest));
+        if (model)
+            return std::move(*model);
+    }
+    if (nearest.likeness < near)
+        return nobodys(initial.weights, what);
+    return nearMiss(initial.weights, nearest.config, nearest.mismatch, what);
+}
+
+Result<RecognisedModel> recogniseAs(const Architecture &architecture, const InitialWeights &initial,
+                                    const QString &what)
+{
+    Nearest nearest;
+    nearest.likeness = -1;
+    TW_ASSIGN(model, tryArchitecture(architecture, initial, what, nearest));
+    if (model) {
+        model->initial.notes.removeFirst(); // nothing was recognised: it was chosen
+        return std::move(*model);
+    }
+    if (nearest.likeness >= 0)
+        return nearMiss(initial.weights, nearest.config, nearest.mismatch, what);
+    // Shapes that say nothing of its arguments: against its defaults every name is listed.
+    const ModelConfig config{architecture.name, {}};
+    TW_ASSIGN(network, makeNetwork(config, TensorPlace::ShapesOnly));
+    return nearMiss(initial.weights, config, weightsMismatch(*network, initial.weights, lenient({})), what);
+}
+
+} // namespace initialweights
+
+Result<RecognisedModel> recogniseModel(StateDict weights, const QString &architecture, const QString &what)
+{
+    using namespace initialweights;
+    return guarded([&]() -> Result<RecognisedModel> {
+        InitialWeights initial{std::move(weights), {}};
+        takePrefixOff(initial, what);
+        if (architecture.isEmpty())
+            return recogniseAmongAll(initial, what);
+        TW_ASSIGN(wanted, findArchitecture(architecture));
+        return recogniseAs(*wanted, initial, what);
+    });
+}
+
+Result<InitialWeights> readInitialWeights(const ModelConfig &config, const fs::path &file, const QByteArray &sha256)
+{
+    using namespace initialweights;
+    if (!sha256.isEmpty()) {
+        TW_ASSIGN(found, sha256OfFile(file, errors::InvalidModelDirectory));
+        if (found != sha256)
+            return makeError(errors::InvalidModelDirectory,
+                             QT_TRANSLATE_NOOP("Error", "%1 is another file than when the model node ran: its SHA-256 "
+                                                        "is %2, not %3."),
+                             {displayPath(file), QString::fromLatin1(found), QString::fromLatin1(sha256)},
+                             QT_TRANSLATE_NOOP("Error", "Run the model node again."));
+    }
+    TW_ASSIGN(architecture, findArchitecture(config.architecture));
+    InitialWeights initial;
+    TW_ASSIGN(weights, readWeights(file));
+    initial.weights = std::move(weights);
+    takePrefixOff(initial, displayPath(file));
+    useCurrentNames(initial, *architecture, displayPath(file));
+    return initial;
+}
+
+Result<void> checkInitialWeights(const ModelConfig &config, const fs::path &file)
+{
+    return guarded([&]() -> Result<void> {
+        TW_ASSIGN(initial, readInitialWeights(config, file));
+        TW_ASSIGN(network, makeNetwork(config, TensorPlace::ShapesOnly));
+        const ImportOptions options = initialweights::lenient(network->headPrefix());
+        if (const QString mismatch = weightsMismatch(*network, initial.weights, options); !mismatch.isEmpty())
+            return weightsMismatchError(displayPath(file), mismatch);
+        return {};
+    });
+}
+
+Result<StateDict> fittedWeights(const ModelConfig &config, const StateDict &weights, const QString &what)
+{
+    return guarded([&]() -> Result<StateDict> {
+        TW_ASSIGN(network, makeNetwork(config, TensorPlace::Memory));
+        TW_TRY(importWeights(*network, weights, what, initialweights::lenient({})));
+        return exportWeights(*network);
+    });
+}
+
+} // namespace tw
