@@ -119,11 +119,13 @@ Result<ScanResult> verifiedScan(const RunRequest &request, const DatasetReferenc
     TW_TRY(unpackInto(context, scan.manifest));
     const bool full = request.values.text("verify") == QLatin1String("full");
     const bool skip = request.values.text("on_unreadable") == QLatin1String("skip");
-    TW_TRY(verifyImages(scan, full ? VerifyMode::Full : VerifyMode::Header, skip, automaticWorkers(), stop,
-                        [&](std::int64_t done, std::int64_t total) {
-                            context.progress(total > 0 ? double(done) / double(total) : -1,
-                                             QStringLiteral("verified %1 of %2").arg(done).arg(total));
-                        }, context.cacheFolder() / "files.db"));
+    TW_TRY(verifyImages(
+        scan, full ? VerifyMode::Full : VerifyMode::Header, skip, automaticWorkers(), stop,
+        [&](std::int64_t done, std::int64_t total) {
+            context.progress(total > 0 ? double(done) / double(total) : -1,
+                             QStringLiteral("verified %1 of %2").arg(done).arg(total));
+        },
+        context.cacheFolder() / "files.db"));
     scan.manifest.skipUnreadable = skip;
     return scan;
 }

@@ -72,9 +72,10 @@ PreflightReply preflightDataset(const PreflightRequest &request)
 Result<RunReply> runDataset(const RunRequest &request)
 {
     const DatasetReference data = chosenData(request.values);
-    const auto scan = scanRemembered(data.path, optionsFor(data), &request.context.stopToken(), [&](std::int64_t found) {
-        request.context.progress(-1, QStringLiteral("found %1").arg(found));
-    });
+    const auto scan =
+        scanRemembered(data.path, optionsFor(data), &request.context.stopToken(), [&](std::int64_t found) {
+            request.context.progress(-1, QStringLiteral("found %1").arg(found));
+        });
     if (!scan.ok())
         return placed(scan.error());
     request.context.log(LogLevel::Info, QStringLiteral("Data set: %1").arg(displayPath(data.path / data.subfolder)));
@@ -92,13 +93,14 @@ ComponentType image_dataset()
                QT_TRANSLATE_NOOP("Component", "Names the pictures to work with: a folder or archive with one "
                                               "folder per class, a csv list, or an IDX pair."));
     type.output("dataset", QT_TRANSLATE_NOOP("Component", "Dataset"), DataType::AnyDirectory);
-    type.parameter(ParameterSpec::path("path", QT_TRANSLATE_NOOP("Parameter", "Path"))
-                       .isRequired()
-                       .isDirectory()
-                       .withHelp(QT_TRANSLATE_NOOP(
-                           "Parameter", "A folder with one folder of pictures per class, the same as an archive (.zip, "
-                                        ".tar, .tar.gz, .tgz, .tar.bz2), a folder of unlabelled pictures, a .csv of path "
-                                        "and label, or the images file of an IDX pair (also .gz).")));
+    type.parameter(
+        ParameterSpec::path("path", QT_TRANSLATE_NOOP("Parameter", "Path"))
+            .isRequired()
+            .isDirectory()
+            .withHelp(QT_TRANSLATE_NOOP(
+                "Parameter", "A folder with one folder of pictures per class, the same as an archive (.zip, "
+                             ".tar, .tar.gz, .tgz, .tar.bz2), a folder of unlabelled pictures, a .csv of path "
+                             "and label, or the images file of an IDX pair (also .gz).")));
     type.parameter(
         ParameterSpec::text("label_column", QT_TRANSLATE_NOOP("Parameter", "Label column"), "label")
             .withHelp(QT_TRANSLATE_NOOP("Parameter", "Of a .csv: the column that holds the labels. Paths are those of "

@@ -9,8 +9,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cctype>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -75,8 +75,9 @@ public:
         if (got == std::int64_t(bytes.size()))
             return {};
         return memberError(m_file, member.path,
-                           got < 0 ? QString::fromLocal8Bit(std::strerror(errno))
-                                   : QStringLiteral("the archive ends inside \"%1\"").arg(QString::fromStdString(shown)));
+                           got < 0
+                               ? QString::fromLocal8Bit(std::strerror(errno))
+                               : QStringLiteral("the archive ends inside \"%1\"").arg(QString::fromStdString(shown)));
     }
 
 private:

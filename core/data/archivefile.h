@@ -34,10 +34,10 @@ struct ArchiveMember
 
 struct ArchiveIndex
 {
-    std::vector<ArchiveMember> files;  ///< by byte order of the paths
-    std::vector<std::string> folders;  ///< those that have an entry of their own
-    std::vector<std::string> ignored;  ///< links that lead to no member, devices
-    std::int64_t mtimeNs = 0;          ///< of the archive: one time for all members
+    std::vector<ArchiveMember> files; ///< by byte order of the paths
+    std::vector<std::string> folders; ///< those that have an entry of their own
+    std::vector<std::string> ignored; ///< links that lead to no member, devices
+    std::int64_t mtimeNs = 0;         ///< of the archive: one time for all members
     /// Place of the first member of that path in `files`.
     std::optional<std::size_t> find(std::string_view path) const;
 };

@@ -61,7 +61,8 @@ public:
         CsvReader reader(text);
         std::vector<std::string> fields;
         if (!reader.next(fields))
-            return csvError(m_file, 1, QString::fromStdString(reader.fault().empty() ? "the file is empty" : reader.fault()));
+            return csvError(m_file, 1,
+                            QString::fromStdString(reader.fault().empty() ? "the file is empty" : reader.fault()));
         TW_TRY(takeHeader(fields));
         const std::size_t columns = fields.size();
         std::vector<Row> rows;
@@ -123,8 +124,8 @@ void setPlaces(std::vector<Row> &rows, const fs::path &folder, ImageManifest &ma
     manifest.root = inside ? folder : fs::path("/");
     for (Row &row : rows) {
         const fs::path path = fs::path(row.path);
-        row.path = inside ? path.lexically_normal().native()
-                          : (folder / path).lexically_normal().relative_path().native();
+        row.path =
+            inside ? path.lexically_normal().native() : (folder / path).lexically_normal().relative_path().native();
     }
 }
 
@@ -193,8 +194,9 @@ Error noPictures(const fs::path &file, const std::vector<Row> &rows)
         return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "No image was found in \"%1\"."),
                          {displayPath(file)}, TableHint);
     return makeError(errors::InvalidDataset,
-                     QT_TRANSLATE_NOOP("Error", "No image was found: none of the %2 pictures that \"%1\" lists is there; "
-                                                "the first is '%3'."),
+                     QT_TRANSLATE_NOOP("Error",
+                                       "No image was found: none of the %2 pictures that \"%1\" lists is there; "
+                                       "the first is '%3'."),
                      {displayPath(file), QString::number(rows.size()), shown(rows.front().path)},
                      QT_TRANSLATE_NOOP("Error", "Paths in the list are relative to the folder of the list."));
 }

@@ -98,8 +98,9 @@ Error noSource(const fs::path &path)
                      QT_TRANSLATE_NOOP("Error", "\"%1\" is neither a folder of pictures, an archive of them, a csv "
                                                 "list nor the images file of an IDX pair."),
                      {displayPath(path)},
-                     QT_TRANSLATE_NOOP("Error", "Choose a folder, a .zip, .tar, .tar.gz, .tgz or .tar.bz2, a .csv of path "
-                                                "and label, or a file named …-images-idx3-ubyte (also .gz)."));
+                     QT_TRANSLATE_NOOP("Error",
+                                       "Choose a folder, a .zip, .tar, .tar.gz, .tgz or .tar.bz2, a .csv of path "
+                                       "and label, or a file named …-images-idx3-ubyte (also .gz)."));
 }
 
 Error noFolderInside(const fs::path &path, const std::string &subfolder)

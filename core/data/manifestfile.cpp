@@ -104,7 +104,9 @@ void appendLine(QByteArray &out, const ImageManifest &manifest, std::size_t i, c
     if (const std::string_view key = manifest.key(i); key.empty())
         out.append(",\"key\":null}\n");
     else
-        out.append(",\"key\":\"").append(QByteArray::fromRawData(key.data(), qsizetype(key.size())).toHex()).append("\"}\n");
+        out.append(",\"key\":\"")
+            .append(QByteArray::fromRawData(key.data(), qsizetype(key.size())).toHex())
+            .append("\"}\n");
 }
 
 // Reads the form that appendLine() writes; anything else is left to the general parser.

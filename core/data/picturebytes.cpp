@@ -59,9 +59,8 @@ Result<void> readStart(const std::string &path, std::size_t most, std::vector<st
         return imageError(path, QStringLiteral("it is a device or pipe, no regular file"));
     const auto length = std::size_t(status.st_size);
     if (length > LargestPicture && most > LargestPicture)
-        return imageError(path, QStringLiteral("its %1 bytes are more than a picture may have (%2)")
-                                    .arg(length)
-                                    .arg(LargestPicture));
+        return imageError(
+            path, QStringLiteral("its %1 bytes are more than a picture may have (%2)").arg(length).arg(LargestPicture));
     bytes.resize(std::min(length, most));
     std::size_t done = 0;
     while (done < bytes.size()) {

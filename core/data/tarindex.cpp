@@ -124,8 +124,9 @@ Result<bool> TarIndexer::nextHeader(Header &header)
     if (std::all_of(header.begin(), header.end(), [](std::uint8_t value) { return value == 0; }))
         return false;
     if (!sumFits(header))
-        return archiveError(m_file, m_position == 0 ? QStringLiteral("it does not begin as a tar archive does")
-                                                    : QStringLiteral("the header at byte %1 is damaged").arg(m_position));
+        return archiveError(m_file, m_position == 0
+                                        ? QStringLiteral("it does not begin as a tar archive does")
+                                        : QStringLiteral("the header at byte %1 is damaged").arg(m_position));
     m_position += Block;
     return true;
 }
@@ -135,7 +136,8 @@ Result<void> TarIndexer::skipData(std::uint64_t bytes)
     const std::uint64_t padded = (bytes + Block - 1) / Block * Block;
     QString problem;
     if (!m_stream.skip(padded, problem))
-        return problem.isEmpty() ? archiveError(m_file, QStringLiteral("it is cut short")) : archiveError(m_file, problem);
+        return problem.isEmpty() ? archiveError(m_file, QStringLiteral("it is cut short"))
+                                 : archiveError(m_file, problem);
     m_position += padded;
     return {};
 }

@@ -21,8 +21,7 @@ namespace {
 class PlainStream final : public TarStream
 {
 public:
-    PlainStream(FileDescriptor descriptor, std::uint64_t length)
-        : m_descriptor(std::move(descriptor)), m_length(length)
+    PlainStream(FileDescriptor descriptor, std::uint64_t length) : m_descriptor(std::move(descriptor)), m_length(length)
     {
     }
     bool read(std::uint8_t *to, std::size_t count, std::size_t &got, QString &problem) override

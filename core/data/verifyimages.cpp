@@ -122,9 +122,9 @@ void rememberNew(const ImageManifest &manifest, const Known &known, const std::v
                  VerifiedFiles &memory)
 {
     constexpr std::int64_t restNs = 2'000'000'000;
-    const auto nowNs = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                           std::chrono::system_clock::now().time_since_epoch())
-                           .count();
+    const auto nowNs =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
     std::vector<VerifiedFile> files;
     for (std::size_t i = 0; i < known.identities.size(); ++i)
         if (!known.isKnown[i] && !keys[i].empty() && known.identities[i].mtimeNs < nowNs - restNs)
@@ -188,8 +188,7 @@ Result<void> verifyIdx(const ImageManifest &manifest)
 } // namespace
 
 Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
-                          const std::function<void(std::int64_t, std::int64_t)> &progress,
-                          const fs::path &remembered)
+                          const std::function<void(std::int64_t, std::int64_t)> &progress, const fs::path &remembered)
 {
     const std::size_t count = scan.manifest.size();
     if (scan.manifest.storage == ImageManifest::Storage::Idx) {

@@ -36,8 +36,8 @@ Result<void> checkEnd(const fs::path &file)
         return archiveError(file, QString::fromLocal8Bit(std::strerror(errno)));
     const auto length = std::size_t(status.st_size);
     std::string tail(std::min<std::size_t>(length, EndRecordBytes + 65535), '\0');
-    const std::int64_t got = readAt(descriptor.get(), length - tail.size(),
-                                    reinterpret_cast<std::uint8_t *>(tail.data()), tail.size());
+    const std::int64_t got =
+        readAt(descriptor.get(), length - tail.size(), reinterpret_cast<std::uint8_t *>(tail.data()), tail.size());
     const std::size_t at = tail.rfind("PK\x05\x06");
     if (got != std::int64_t(tail.size()) || at == std::string::npos || tail.size() - at < EndRecordBytes)
         return archiveError(file, QStringLiteral("its list of contents is missing, so it is cut short or no zip"));
@@ -154,8 +154,9 @@ private:
             if (result != LIBDEFLATE_SUCCESS)
                 return imageError(shown, QStringLiteral("its compressed bytes in the archive are damaged"));
             if (got != bytes.size())
-                return memberError(m_file, member.path,
-                                   QStringLiteral("it holds %1 bytes, not the %2 that it claims").arg(got).arg(member.bytes));
+                return memberError(
+                    m_file, member.path,
+                    QStringLiteral("it holds %1 bytes, not the %2 that it claims").arg(got).arg(member.bytes));
         }
         if (libdeflate_crc32(0, bytes.data(), bytes.size()) != member.crc)
             return imageError(shown, QStringLiteral("its checksum in the archive does not fit"));
