@@ -9,6 +9,8 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
+#include <sys/mount.h>
+
 using namespace tw;
 using namespace tw::test;
 
@@ -32,6 +34,7 @@ private Q_SLOTS:
     void cutShort_data();
     void cutShort();
     void unpacksOnce();
+    void fullDisk();
 
 private:
     fs::path root() const { return fs::path(m_folder->path().toStdString()); }
@@ -290,6 +293,25 @@ void ArchivesTest::unpacksOnce()
     fs::remove_all(root() / "cache");
     QCOMPARE(unpackArchive(file, scan->manifest.unpacked, &stop).error().name, QLatin1String(errors::Canceled));
     QVERIFY(fs::is_empty(root() / "cache" / "archives")); // nothing half-written stays
+}
+
+void ArchivesTest::fullDisk()
+{
+    const fs::path file = write(
+        "full.tgz", {{"a/1.ppm", ppmOf(patternImage(300, 300, 1))}, {"b/2.ppm", ppmOf(patternImage(300, 300, 2))}});
+    const fs::path disk = root() / "disk";
+    fs::create_directories(disk);
+    if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=128k") != 0)
+        QSKIP("not allowed to mount a small disk");
+    const fs::path unpacked = unpackedArchive(disk, file);
+    const auto failed = unpackArchive(file, unpacked, nullptr);
+    const bool clean = fs::exists(disk / "archives") && fs::is_empty(disk / "archives");
+    ::umount2(disk.c_str(), MNT_DETACH);
+    QVERIFY(!failed.ok());
+    QCOMPARE(failed.error().name, QLatin1String(errors::FailedToWriteOutputs));
+    QVERIFY(failed.error().sentence().contains(displayPath(unpacked)));
+    QVERIFY(failed.error().hint.contains(QStringLiteral("disk is full")));
+    QVERIFY(clean);
 }
 
 QTEST_GUILESS_MAIN(ArchivesTest)
