@@ -33,5 +33,7 @@ Result<void> classifyTree(PictureTree &&tree, const fs::path &shown, const ScanO
 /// Class names that people and other systems take for one another, and folders that look like
 /// splits. `rootBytes` as in PictureTree.
 void addNameWarnings(const ImageManifest &manifest, std::size_t rootBytes, DataReport &report);
+/// Pictures with equal bytes, by their content keys: the first twenty groups by name, then a number.
+void addCopyWarnings(const ImageManifest &manifest, DataReport &report);
 
 } // namespace tw

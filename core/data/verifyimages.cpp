@@ -2,6 +2,7 @@
 #include "core/base/hash.h"
 #include "core/data/datasetscan.h"
 #include "core/data/decoders.h"
+#include "core/data/folderrules.h"
 #include "core/data/idxfile.h"
 #include "core/data/imagereader.h"
 #include "core/data/parallel.h"
@@ -211,6 +212,7 @@ Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int work
     rememberNew(scan.manifest, known, keys, memory);
     for (std::size_t i = 0; i < keys.size(); ++i)
         scan.manifest.setKey(i, keys[i]);
+    addCopyWarnings(scan.manifest, scan.report);
     const std::vector<Finding> findings = inOrder(states);
     for (const Finding &finding : findings)
         scan.report.unreadable.push_back({std::string(scan.manifest.path(finding.index)), reasonOf(finding.error)});
