@@ -64,11 +64,14 @@ std::vector<std::optional<Size>> sizesOf(const PictureBytes &pictures, std::size
 
 Result<void> checkFiles(const ImageManifest &manifest, const TransformList &transforms, const SizeCheck &check)
 {
-    TW_ASSIGN(pictures, PictureBytes::open(manifest, check.stop));
+    const auto pictures = PictureBytes::open(manifest, check.stop);
+    if (!pictures.ok()) // the loader says so
+        return pictures.error().name == QLatin1String(errors::Canceled) ? Result<void>(pictures.error())
+                                                                        : Result<void>();
     std::optional<FirstSize> first;
     for (std::size_t begin = 0; begin < manifest.size(); begin += PartSize) {
         const std::size_t count = std::min(PartSize, manifest.size() - begin);
-        const auto sizes = sizesOf(*pictures, begin, count, check);
+        const auto sizes = sizesOf(**pictures, begin, count, check);
         if (check.stop && check.stop->cancel.load(std::memory_order_relaxed))
             return makeError(errors::Canceled,
                              QT_TRANSLATE_NOOP("Error", "Comparing the sizes of the images was canceled."));
