@@ -65,9 +65,13 @@ std::vector<std::optional<Size>> sizesOf(const PictureBytes &pictures, std::size
 Result<void> checkFiles(const ImageManifest &manifest, const TransformList &transforms, const SizeCheck &check)
 {
     const auto pictures = PictureBytes::open(manifest, check.stop);
-    if (!pictures.ok()) // the loader says so
-        return pictures.error().name == QLatin1String(errors::Canceled) ? Result<void>(pictures.error())
-                                                                        : Result<void>();
+    if (!pictures.ok() && pictures.error().name == QLatin1String(errors::Canceled))
+        return pictures.error();
+    if (!pictures.ok()) { // the loader says so
+        if (check.progress)
+            check.progress(std::int64_t(manifest.size()), std::int64_t(manifest.size()));
+        return {};
+    }
     std::optional<FirstSize> first;
     for (std::size_t begin = 0; begin < manifest.size(); begin += PartSize) {
         const std::size_t count = std::min(PartSize, manifest.size() - begin);
