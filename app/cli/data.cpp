@@ -84,8 +84,11 @@ QByteArray reportText(const ScanResult &scan)
 
 Result<ScanResult> look(const Arguments &arguments)
 {
-    TW_ASSIGN(scan, scanDataset(pathFromBytes(arguments.words().first()),
-                                ScanOptions{arguments.has("allow-empty-classes"), {}}));
+    ScanOptions options{arguments.has("allow-empty-classes"), {}};
+    options.subfolder = arguments.bytes("subfolder").toStdString();
+    if (arguments.has("label-column"))
+        options.labelColumn = arguments.bytes("label-column").toStdString();
+    TW_ASSIGN(scan, scanDataset(pathFromBytes(arguments.words().first()), options));
     TW_TRY(verifyImages(scan, VerifyMode::Full, true, automaticWorkers(), nullptr, [](std::int64_t, std::int64_t) {}));
     return scan;
 }
@@ -109,6 +112,8 @@ Command dataCommand()
             "PATH",
             "Lists the classes of a data set and checks its pictures.",
             {{"samples", nullptr, "list every picture (with --json)"},
+             {"label-column", "NAME", "of a csv: the column of the labels (label); empty: none"},
+             {"subfolder", "PATH", "only this folder of the folder or archive"},
              {"allow-empty-classes", nullptr, "accept class folders without pictures"},
              {"json", nullptr, "print JSON"}},
             1,

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/decode.h"
-
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
-#include "core/base/files.h"
 #include "core/base/json.h"
+#include "core/data/picturebytes.h"
 
 #include <array>
 
@@ -40,9 +38,9 @@ std::optional<std::array<double, 3>> probe(const ImageBuffer &image, const QByte
 
 Result<ImageBuffer> load(const fs::path &file)
 {
-    TW_ASSIGN(bytes, readFile(file, errors::InvalidImage));
-    return decodeImage({reinterpret_cast<const std::uint8_t *>(bytes.constData()), std::size_t(bytes.size())},
-                       file.string());
+    std::vector<std::uint8_t> bytes;
+    TW_TRY(readPictureFile(file.native(), bytes));
+    return decodeImage(bytes, file.native());
 }
 
 int run(const Arguments &arguments)

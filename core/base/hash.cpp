@@ -16,6 +16,13 @@ QByteArray blake2b(const QByteArray &bytes)
     return QCryptographicHash::hash(bytes, QCryptographicHash::Blake2b_256).toHex();
 }
 
+QByteArray contentKey(QByteArrayView bytes)
+{
+    QCryptographicHash hash(QCryptographicHash::Blake2b_256);
+    hash.addData(bytes);
+    return hash.result();
+}
+
 static Error readFailure(const fs::path &file, const char *errorName, int systemErrno)
 {
     return makeError(errorName, QT_TRANSLATE_NOOP("Error", "Cannot read '%1': %2."),

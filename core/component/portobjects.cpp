@@ -65,22 +65,43 @@ Result<UntrainedModel> untrainedModelInput(const RunRequest &request, const char
     return UntrainedModel::read(folderOf(request, port));
 }
 
-Result<void> writeDatasetReference(const fs::path &folder, const fs::path &data)
+Result<void> writeDatasetReference(const fs::path &folder, const DatasetReference &data)
 {
     return writeFileAtomically(folder / "dataset.json",
                                jsonObjectLine({{"format", jsonString(QLatin1String(datasetFormat))},
                                                {"version", QByteArray::number(fileVersion)},
-                                               {"path", jsonCompact(pathToJson(data))}})
+                                               {"path", jsonCompact(pathToJson(data.path))},
+                                               {"subfolder", jsonCompact(pathToJson(fs::path(data.subfolder)))},
+                                               {"label_column", jsonCompact(pathToJson(fs::path(data.labelColumn)))}})
                                    + '\n');
 }
 
-Result<fs::path> datasetInput(const RunRequest &request, const char *port)
+Result<DatasetReference> datasetInput(const RunRequest &request, const char *port)
 {
-    if (const auto *object = objectOf<fs::path>(request, port))
+    if (const auto *object = objectOf<DatasetReference>(request, port))
         return *object;
     const fs::path file = folderOf(request, port) / "dataset.json";
     TW_ASSIGN(json, readVersioned(file, datasetFormat, errors::InvalidDataset));
-    return pathFromJson(json.value(QLatin1String("path")));
+    DatasetReference data{pathFromJson(json.value(QLatin1String("path")))};
+    data.subfolder = pathFromJson(json.value(QLatin1String("subfolder"))).native();
+    if (json.contains(QLatin1String("label_column")))
+        data.labelColumn = pathFromJson(json.value(QLatin1String("label_column"))).native();
+    return data;
+}
+
+void setDatasetFacts(PortFacts &facts, const DatasetReference &data)
+{
+    facts.path = data.path;
+    facts.extra.insert(QStringLiteral("subfolder"), QByteArray::fromStdString(data.subfolder));
+    facts.extra.insert(QStringLiteral("label_column"), QByteArray::fromStdString(data.labelColumn));
+}
+
+std::optional<DatasetReference> datasetOf(const PortFacts &facts)
+{
+    if (!facts.path)
+        return std::nullopt;
+    return DatasetReference{*facts.path, facts.extra.value(QStringLiteral("subfolder")).toByteArray().toStdString(),
+                            facts.extra.value(QStringLiteral("label_column")).toByteArray().toStdString()};
 }
 
 Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms)

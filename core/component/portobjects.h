@@ -14,9 +14,19 @@ Result<ManifestPtr> manifestInput(const RunRequest &request, const char *port);
 Result<TransformList> transformsInput(const RunRequest &request, const char *port);
 Result<UntrainedModel> untrainedModelInput(const RunRequest &request, const char *port);
 
-/// The chosen file or folder of an AnyDirectory: dataset.json {format, version, path}.
-Result<void> writeDatasetReference(const fs::path &folder, const fs::path &data);
-Result<fs::path> datasetInput(const RunRequest &request, const char *port);
+/// The chosen data of an AnyDirectory: dataset.json {format, version, path, subfolder, label_column}.
+struct DatasetReference
+{
+    fs::path path;                     ///< absolute
+    std::string subfolder{};           ///< inside an archive; that of a folder is part of the path
+    std::string labelColumn = "label"; ///< csv only
+    bool operator==(const DatasetReference &) const = default;
+};
+Result<void> writeDatasetReference(const fs::path &folder, const DatasetReference &data);
+Result<DatasetReference> datasetInput(const RunRequest &request, const char *port);
+/// As preflight hands it on: PortFacts::path, the rest in `extra`.
+void setDatasetFacts(PortFacts &facts, const DatasetReference &data);
+std::optional<DatasetReference> datasetOf(const PortFacts &facts);
 
 /// transforms.json {format, version, transforms}. FailedToWriteOutputsError /
 /// InvalidTransformationDirectoryError.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/files.h"
 #include "core/component/portobjects.h"
+#include "core/data/archivefile.h"
 #include "core/data/batchloader.h"
 #include "core/data/scancache.h"
 
@@ -8,9 +9,11 @@ namespace tw::components {
 
 namespace {
 
-ScanOptions scanOptions(const ParameterValues &values)
+ScanOptions scanOptions(const ParameterValues &values, const DatasetReference &data = {})
 {
     ScanOptions options;
+    options.subfolder = data.subfolder;
+    options.labelColumn = data.labelColumn;
     options.allowEmptyClasses = values.boolean("allow_empty_classes");
     const QString names = values.isSet("class_names") ? values.text("class_names") : QString();
     if (!names.isEmpty())
@@ -41,12 +44,18 @@ QList<Error> validateValues(const ParameterValues &values)
     return {};
 }
 
+ScanOptions leniently(ScanOptions options)
+{
+    options.allowEmptyClasses = true;
+    return options;
+}
+
 /// What the lenient listing of Image Dataset says, or a listing with this node's own options.
 Result<ScanPtr> listing(const fs::path &path, const ScanOptions &options, const StopToken *stop,
                         const std::function<void(std::int64_t)> &progress)
 {
     if (options.classNames.empty()) {
-        TW_ASSIGN(lenient, scanRemembered(path, ScanOptions{true, {}}, stop, progress));
+        TW_ASSIGN(lenient, scanRemembered(path, leniently(options), stop, progress));
         if (options.allowEmptyClasses || lenient->report.emptyClasses.empty())
             return lenient;
     }
@@ -57,9 +66,10 @@ PreflightReply preflightConvert(const PreflightRequest &request)
 {
     PreflightReply reply;
     const PortFacts input = request.inputs.value(QStringLiteral("dataset"));
-    if (!input.path)
+    const std::optional<DatasetReference> data = datasetOf(input);
+    if (!data)
         return reply;
-    auto scan = listing(*input.path, scanOptions(request.values), request.stop, {});
+    auto scan = listing(data->path, scanOptions(request.values, *data), request.stop, {});
     if (!scan.ok()) {
         reply.errors.append(scan.error());
         return reply;
@@ -87,29 +97,43 @@ void reportFindings(const DataReport &report, RunContext &context)
                                         .arg(report.ignoredFiles.size()));
 }
 
-Result<ScanResult> verifiedScan(const RunRequest &request, const fs::path &path)
+/// A compressed tar is read in place once it lies unpacked in the workspace's cache.
+Result<void> unpackInto(RunContext &context, ImageManifest &manifest)
+{
+    if (manifest.storage != ImageManifest::Storage::Tar || archiveKindOf(manifest.root) != ArchiveKind::PackedTar)
+        return {};
+    manifest.unpacked = unpackedArchive(context.cacheFolder(), manifest.root);
+    return unpackArchive(manifest.root, manifest.unpacked, &context.stopToken(), [&](std::int64_t bytes) {
+        context.progress(-1, QStringLiteral("unpacked %1 MB").arg(bytes / 1'000'000));
+    });
+}
+
+Result<ScanResult> verifiedScan(const RunRequest &request, const DatasetReference &data)
 {
     RunContext &context = request.context;
     const StopToken *stop = &context.stopToken();
-    TW_ASSIGN(shared, listing(path, scanOptions(request.values), stop, [&](std::int64_t found) {
+    TW_ASSIGN(shared, listing(data.path, scanOptions(request.values, data), stop, [&](std::int64_t found) {
                   context.progress(-1, QStringLiteral("found %1").arg(found));
               }));
     ScanResult scan = *shared;
+    TW_TRY(unpackInto(context, scan.manifest));
     const bool full = request.values.text("verify") == QLatin1String("full");
     const bool skip = request.values.text("on_unreadable") == QLatin1String("skip");
-    TW_TRY(verifyImages(scan, full ? VerifyMode::Full : VerifyMode::Header, skip, automaticWorkers(), stop,
-                        [&](std::int64_t done, std::int64_t total) {
-                            context.progress(total > 0 ? double(done) / double(total) : -1,
-                                             QStringLiteral("verified %1 of %2").arg(done).arg(total));
-                        }));
+    TW_TRY(verifyImages(
+        scan, full ? VerifyMode::Full : VerifyMode::Header, skip, automaticWorkers(), stop,
+        [&](std::int64_t done, std::int64_t total) {
+            context.progress(total > 0 ? double(done) / double(total) : -1,
+                             QStringLiteral("verified %1 of %2").arg(done).arg(total));
+        },
+        context.cacheFolder() / "files.db"));
     scan.manifest.skipUnreadable = skip;
     return scan;
 }
 
 Result<RunReply> runConvert(const RunRequest &request)
 {
-    TW_ASSIGN(path, datasetInput(request, "dataset"));
-    TW_ASSIGN(scan, verifiedScan(request, path));
+    TW_ASSIGN(data, datasetInput(request, "dataset"));
+    TW_ASSIGN(scan, verifiedScan(request, data));
     reportFindings(scan.report, request.context);
     if (scan.manifest.fingerprint.empty())
         scan.manifest.computeFingerprint();

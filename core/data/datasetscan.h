@@ -12,6 +12,9 @@ struct ScanOptions
 {
     bool allowEmptyClasses = false;
     std::vector<std::string> classNames; ///< IDX only; empty: the digits
+    std::string subfolder{};             ///< a path inside the folder or archive; empty: the whole
+    std::string labelColumn = "label";   ///< csv only; empty: the pictures have no label
+    bool operator==(const ScanOptions &) const = default;
 };
 
 struct UnreadableImage
@@ -37,18 +40,22 @@ struct ScanResult
     DataReport report;
 };
 
-/// Lists a class-per-folder tree, an unlabelled folder or an IDX pair (contracts.md, folder rules).
-/// Byte order of names everywhere. InvalidDatasetError: path missing or unreadable, no image, empty
-/// class (unless allowed), more than one IDX pair. CanceledError within 200 ms of a stop.
+/// Lists a class-per-folder tree or an unlabelled folder, on disk or in an archive (zip, tar, compressed
+/// tar), an IDX pair, or a csv of path and label (contracts.md, folder rules). Byte order of names
+/// everywhere. InvalidDatasetError: path missing or unreadable, no image, empty class (unless
+/// allowed), more than one IDX pair, archive or csv broken, no such subfolder or column (with the
+/// parameter), class names for anything but an IDX pair. CanceledError within 200 ms of a stop.
 Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options, const StopToken *stop = nullptr,
                                const std::function<void(std::int64_t found)> &progress = {});
 
 enum class VerifyMode { Full, Header };
 /// Decodes every picture once with `workers` threads; unreadable ones go to report.unreadable and,
-/// with `skip`, out of the manifest. InvalidDatasetError: one is unreadable and skip is false; none
-/// is left.
+/// with `skip`, out of the manifest. With Full, content keys go into the manifest, and pictures that the
+/// file `remembered` (see verifiedfiles.h; empty: none) knows as readable are not decoded again.
+/// InvalidDatasetError: one is unreadable and skip is false; none is left; an archive is broken.
 Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
-                          const std::function<void(std::int64_t done, std::int64_t total)> &progress);
+                          const std::function<void(std::int64_t done, std::int64_t total)> &progress,
+                          const fs::path &remembered = {});
 
 struct SplitResult
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/folderscan.h"
+#include "core/data/folderrules.h"
+#include "core/data/sourcescans.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -17,27 +17,7 @@ namespace tw {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> ToolFolders{"$RECYCLE.BIN", "@eaDir", "System Volume Information", "__MACOSX",
-                                                      "lost+found"};
-constexpr std::array<std::string_view, 10> Suffixes{".jpg", ".jpeg", ".png",  ".ppm",  ".bmp",
-                                                    ".pgm", ".tif",  ".tiff", ".webp", ".gif"};
 constexpr std::size_t DeepestFolder = 100;
-
-bool isSkippedFolder(std::string_view name)
-{
-    return name.starts_with('.') || std::find(ToolFolders.begin(), ToolFolders.end(), name) != ToolFolders.end();
-}
-
-bool isPictureName(std::string_view name)
-{
-    const std::size_t dot = name.rfind('.');
-    if (dot == std::string_view::npos || name.starts_with('.'))
-        return false;
-    std::string suffix(name.substr(dot));
-    for (char &c : suffix)
-        c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    return std::find(Suffixes.begin(), Suffixes.end(), suffix) != Suffixes.end();
-}
 
 struct Entry
 {
@@ -46,12 +26,6 @@ struct Entry
     {
     };
     bool dangling = false;
-};
-
-struct Picture
-{
-    std::string path; // relative to the root
-    std::int64_t bytes = 0, mtimeNs = 0;
 };
 
 Error folderError(const fs::path &folder, int code)
@@ -73,14 +47,14 @@ public:
     /// Entries by byte order of their names, links followed.
     Result<std::vector<Entry>> list(const std::string &relative);
     /// All pictures below `relative`, a folder whose identity is in `status`.
-    Result<void> walk(const std::string &relative, const struct stat &status, std::vector<Picture> &out);
+    Result<void> walk(const std::string &relative, const struct stat &status, std::vector<ListedPicture> &out);
     void enter(const struct stat &status) { m_path.emplace_back(status.st_dev, status.st_ino); }
     bool isOnPath(const struct stat &status) const
     {
         return std::find(m_path.begin(), m_path.end(), std::pair(status.st_dev, status.st_ino)) != m_path.end();
     }
     /// A picture is added to `out`, anything else to the report.
-    void takeFile(const Entry &entry, const std::string &relative, std::vector<Picture> &out);
+    void takeFile(const Entry &entry, const std::string &relative, std::vector<ListedPicture> &out);
 
 private:
     bool isCanceled() const { return m_stop && m_stop->cancel.load(std::memory_order_relaxed); }
@@ -117,7 +91,7 @@ Result<std::vector<Entry>> Scanner::list(const std::string &relative)
     return entries;
 }
 
-void Scanner::takeFile(const Entry &entry, const std::string &relative, std::vector<Picture> &out)
+void Scanner::takeFile(const Entry &entry, const std::string &relative, std::vector<ListedPicture> &out)
 {
     if (entry.dangling) {
         m_report.ignoredFiles.push_back(relative);
@@ -135,7 +109,7 @@ void Scanner::takeFile(const Entry &entry, const std::string &relative, std::vec
         m_progress(m_found);
 }
 
-Result<void> Scanner::walk(const std::string &relative, const struct stat &status, std::vector<Picture> &out)
+Result<void> Scanner::walk(const std::string &relative, const struct stat &status, std::vector<ListedPicture> &out)
 {
     if (m_path.size() > DeepestFolder) {
         m_report.warnings.push_back("The folder \"" + relative + "\" lies too deep and was left out.");
@@ -156,53 +130,6 @@ Result<void> Scanner::walk(const std::string &relative, const struct stat &statu
     return {};
 }
 
-Error noImages(const fs::path &root)
-{
-    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "No image was found in \"%1\"."),
-                     {displayPath(root)},
-                     QT_TRANSLATE_NOOP("Error", "Choose a folder that holds one folder of pictures for each class "
-                                                "(jpg, jpeg, png, ppm, pgm, bmp, tif, tiff, webp, gif)."));
-}
-
-Error emptyClass(const std::vector<std::string> &names)
-{
-    QStringList list;
-    for (const std::string &name : names)
-        list.append(QStringLiteral("\"%1\"").arg(displayPath(fs::path(name))));
-    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "These class folders hold no picture: %1."),
-                     {list.join(QStringLiteral(", "))},
-                     QT_TRANSLATE_NOOP("Error", "Remove the folder, put pictures in, or allow empty classes."));
-}
-
-Result<void> scanClasses(Scanner &scanner, const std::vector<Entry> &classes, ScanResult &scan)
-{
-    std::vector<Picture> pictures;
-    for (const Entry &folder : classes) {
-        pictures.clear();
-        TW_TRY(scanner.walk(folder.name, folder.status, pictures));
-        const int category = int(scan.manifest.categories.size());
-        scan.manifest.categories.push_back(folder.name);
-        if (pictures.empty()) {
-            scan.report.emptyClasses.push_back(folder.name);
-            scan.report.warnings.push_back("Class \"" + folder.name + "\" has no image.");
-        }
-        std::sort(pictures.begin(), pictures.end(), [](const Picture &a, const Picture &b) { return a.path < b.path; });
-        for (const Picture &picture : pictures)
-            scan.manifest.add(picture.path, category, picture.bytes, picture.mtimeNs);
-    }
-    return {};
-}
-
-void takeUnlabelled(const std::vector<Picture> &pictures, ScanResult &scan)
-{
-    for (const Picture &picture : pictures)
-        scan.manifest.add(picture.path, -1, picture.bytes, picture.mtimeNs);
-    if (!pictures.empty())
-        scan.report.warnings.emplace_back(
-            "There are no class folders; pictures lie directly in this folder, so they have no "
-            "label. If the folder is one class, choose the folder above it.");
-}
-
 } // namespace
 
 Result<ScanResult> scanFolder(const fs::path &root, const ScanOptions &options, const StopToken *stop,
@@ -220,29 +147,18 @@ Result<ScanResult> scanFolder(const fs::path &root, const ScanOptions &options, 
     Scanner scanner(root, stop, progress, scan.report);
     scanner.enter(status);
     TW_ASSIGN(entries, scanner.list({}));
-    std::vector<Entry> classes;
-    std::vector<Picture> loose;
+    PictureTree tree;
     for (const Entry &entry : entries) {
         if (entry.dangling || !S_ISDIR(entry.status.st_mode))
-            scanner.takeFile(entry, entry.name, loose);
+            scanner.takeFile(entry, entry.name, tree.pictures);
         else if (isSkippedFolder(entry.name))
             scan.report.skippedFolders.push_back(entry.name);
-        else if (!scanner.isOnPath(entry.status))
-            classes.push_back(entry);
+        else if (!scanner.isOnPath(entry.status)) {
+            tree.folders.push_back(entry.name);
+            TW_TRY(scanner.walk(entry.name, entry.status, tree.pictures));
+        }
     }
-    if (classes.empty())
-        takeUnlabelled(loose, scan);
-    else
-        for (const Picture &picture : loose)
-            scan.report.ignoredFiles.push_back(picture.path);
-    TW_TRY(scanClasses(scanner, classes, scan));
-    if (scan.manifest.size() == 0)
-        return noImages(root);
-    if (!scan.report.emptyClasses.empty() && !options.allowEmptyClasses)
-        return emptyClass(scan.report.emptyClasses);
-    addNameWarnings(scan.manifest, scan.report);
-    std::sort(scan.report.ignoredFiles.begin(), scan.report.ignoredFiles.end());
-    scan.manifest.computeFingerprint();
+    TW_TRY(classifyTree(std::move(tree), root, options, scan));
     if (progress)
         progress(std::int64_t(scan.manifest.size()));
     return scan;

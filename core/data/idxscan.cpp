@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/folderscan.h"
 #include "core/data/idxfile.h"
+#include "core/data/sourcescans.h"
 
 #include <QCoreApplication>
 

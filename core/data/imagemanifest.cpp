@@ -24,6 +24,25 @@ void ImageManifest::add(std::string_view path, int category, std::int64_t bytes,
     m_categories.push_back(category);
     m_bytes.push_back(bytes);
     m_mtimes.push_back(mtimeNs);
+    if (!m_keys.empty())
+        m_keys.append(KeyBytes, '\0');
+}
+
+std::string_view ImageManifest::key(std::size_t i) const
+{
+    if (m_keys.empty())
+        return {};
+    const std::string_view key = std::string_view(m_keys).substr(i * KeyBytes, KeyBytes);
+    return key.find_first_not_of('\0') == std::string_view::npos ? std::string_view() : key;
+}
+
+void ImageManifest::setKey(std::size_t i, std::string_view key)
+{
+    if (key.size() != KeyBytes)
+        return;
+    if (m_keys.empty())
+        m_keys.assign(size() * KeyBytes, '\0');
+    m_keys.replace(i * KeyBytes, KeyBytes, key);
 }
 
 std::string_view ImageManifest::path(std::size_t i) const
@@ -34,7 +53,7 @@ std::string_view ImageManifest::path(std::size_t i) const
 
 std::string ImageManifest::displayName(std::size_t i) const
 {
-    const char separator = storage == Storage::Files ? '/' : '#';
+    const char separator = storage == Storage::Idx ? '#' : '/';
     std::string name = root.native();
     if (name.empty() || name.back() != separator)
         name += separator;
@@ -61,6 +80,7 @@ ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) c
     ImageManifest out;
     out.storage = storage;
     out.root = root;
+    out.unpacked = unpacked;
     out.categories = categories;
     out.transforms = transforms;
     out.transformsForTraining = transformsForTraining;
@@ -68,6 +88,8 @@ ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) c
     out.reserve(indices.size(), m_pool.size());
     for (const std::uint32_t i : indices)
         out.add(path(i), category(i), bytes(i), mtimeNs(i));
+    for (std::size_t place = 0; place < indices.size() && !m_keys.empty(); ++place)
+        out.setKey(place, key(indices[place]));
     out.computeFingerprint();
     return out;
 }

@@ -22,9 +22,11 @@ class ImageManifest
 {
 public:
     enum class Storage { Files, Idx, Zip, Tar };
+    static constexpr std::size_t KeyBytes = 32;
 
     Storage storage = Storage::Files;
     fs::path root;                           ///< folder, or the IDX images file, or the archive
+    fs::path unpacked;                       ///< compressed tar: where it is unpacked to, safe to delete
     std::vector<std::string> categories;     ///< bytes of the names, class-id order
     std::optional<TransformList> transforms; ///< attached list; none after Convert and Split
     bool transformsForTraining = false;
@@ -33,13 +35,17 @@ public:
 
     std::size_t size() const { return m_categories.size(); }
     void reserve(std::size_t images, std::size_t pathBytes);
-    /// `path` relative to root ("<index>" for IDX).
+    /// `path` relative to root: of a file, the name of a member, "<index>" for IDX.
     void add(std::string_view path, int category, std::int64_t bytes, std::int64_t mtimeNs);
     std::string_view path(std::size_t i) const;
     int category(std::size_t i) const { return m_categories[i]; }
     std::int64_t bytes(std::size_t i) const { return m_bytes[i]; }
     std::int64_t mtimeNs(std::size_t i) const { return m_mtimes[i]; }
-    /// For messages and tables: root/path, or "images-file#index".
+    /// BLAKE2b-256 of the encoded picture, 32 bytes; empty where it was not read in full.
+    std::string_view key(std::size_t i) const;
+    /// 32 bytes, or empty for none.
+    void setKey(std::size_t i, std::string_view key);
+    /// For messages and tables: root/path ("set.zip/cat/1.png"), or "images-file#index".
     std::string displayName(std::size_t i) const;
     std::vector<std::int64_t> counts() const; ///< per category
     bool isLabelled() const;                  ///< every image has a category, at least one image
@@ -58,6 +64,7 @@ private:
     std::vector<std::int32_t> m_categories;
     std::vector<std::int64_t> m_bytes;
     std::vector<std::int64_t> m_mtimes;
+    std::string m_keys; ///< empty, or KeyBytes each; zeros: none
 };
 using ManifestPtr = std::shared_ptr<const ImageManifest>;
 

@@ -5,62 +5,31 @@
 
 #include <QCoreApplication>
 
-#include <algorithm>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <limits>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tw {
 
 namespace {
 
-class FileHandle
+class PictureReader final : public ImageReader
 {
 public:
-    explicit FileHandle(const char *path) : m_descriptor(::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {}
-    ~FileHandle()
-    {
-        if (m_descriptor >= 0)
-            ::close(m_descriptor);
-    }
-    FileHandle(const FileHandle &) = delete;
-    FileHandle &operator=(const FileHandle &) = delete;
-    int descriptor() const { return m_descriptor; }
-
-private:
-    int m_descriptor;
-};
-
-Error cannotRead(const std::string &name, int code)
-{
-    return makeError(errors::InvalidImage, QT_TRANSLATE_NOOP("Error", "The image \"%1\" cannot be read: %2."),
-                     {QString::fromStdString(name), QString::fromLocal8Bit(std::strerror(code))},
-                     QT_TRANSLATE_NOOP("Error", "Check that the file is still there and that you may read it."));
-}
-
-class FileReader final : public ImageReader
-{
-public:
-    FileReader(ManifestPtr manifest, const DecodeOptions &options) : m_manifest(std::move(manifest)), m_options(options)
+    PictureReader(ManifestPtr manifest, std::unique_ptr<PictureBytes> pictures, const DecodeOptions &options)
+        : m_manifest(std::move(manifest)), m_pictures(std::move(pictures)), m_options(options)
     {
     }
 
     Result<PixelView> view(std::size_t index, ReadScratch &scratch) const override
     {
-        const std::string name = m_manifest->displayName(index);
-        TW_TRY(readPictureFile(name, scratch.file));
+        TW_TRY(m_pictures->read(index, scratch.file));
         scratch.bytesRead += std::int64_t(scratch.file.size());
-        TW_TRY(decodeImageInto(scratch.file, name, m_options, scratch.image));
+        TW_TRY(decodeImageInto(scratch.file, m_manifest->displayName(index), m_options, scratch.image));
         return viewOf(scratch.image);
     }
 
 private:
     ManifestPtr m_manifest;
+    std::unique_ptr<PictureBytes> m_pictures;
     DecodeOptions m_options;
 };
 
@@ -103,50 +72,7 @@ Result<std::unique_ptr<ImageReader>> openIdx(const ImageManifest &manifest)
     return std::unique_ptr<ImageReader>(new IdxReader(file, std::move(places)));
 }
 
-/// At most `most` bytes from the start of the file.
-Result<void> readStart(const std::string &path, std::size_t most, std::vector<std::uint8_t> &bytes)
-{
-    const FileHandle file(path.c_str());
-    struct stat status
-    {
-    };
-    if (file.descriptor() < 0 || ::fstat(file.descriptor(), &status) != 0)
-        return cannotRead(path, errno);
-    if (!S_ISREG(status.st_mode))
-        return cannotRead(path, S_ISDIR(status.st_mode) ? EISDIR : EINVAL);
-    bytes.resize(std::min(std::size_t(status.st_size), most));
-    std::size_t done = 0;
-    while (done < bytes.size()) {
-        const ssize_t got = ::read(file.descriptor(), bytes.data() + done, bytes.size() - done);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return cannotRead(path, errno);
-        if (got == 0)
-            break;
-        done += std::size_t(got);
-    }
-    bytes.resize(done);
-    return {};
-}
-
 } // namespace
-
-Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> &bytes)
-{
-    return readStart(path, std::numeric_limits<std::size_t>::max(), bytes);
-}
-
-Result<ImageHeader> readPictureHeader(const std::string &path, std::vector<std::uint8_t> &bytes)
-{
-    constexpr std::size_t UsualHeader = 64 << 10;
-    TW_TRY(readStart(path, UsualHeader, bytes));
-    const Result<ImageHeader> header = readImageHeader(bytes, path);
-    if (header.ok() || bytes.size() < UsualHeader)
-        return header;
-    TW_TRY(readPictureFile(path, bytes));
-    return readImageHeader(bytes, path);
-}
 
 Result<ImageBuffer> ImageReader::read(std::size_t index) const
 {
@@ -161,13 +87,8 @@ Result<std::unique_ptr<ImageReader>> ImageReader::open(ManifestPtr manifest, con
 {
     if (manifest->storage == ImageManifest::Storage::Idx)
         return openIdx(*manifest);
-    std::error_code code;
-    if (manifest->storage == ImageManifest::Storage::Files && fs::is_directory(manifest->root, code))
-        return std::unique_ptr<ImageReader>(new FileReader(std::move(manifest), options));
-    return makeError(errors::InvalidDataset,
-                     QT_TRANSLATE_NOOP("Error", "The images' folder \"%1\" is gone or is no folder."),
-                     {displayPath(manifest->root)},
-                     QT_TRANSLATE_NOOP("Error", "Put the data back, or run Convert to Image Directory again."));
+    TW_ASSIGN(pictures, PictureBytes::open(*manifest));
+    return std::unique_ptr<ImageReader>(new PictureReader(std::move(manifest), std::move(pictures), options));
 }
 
 } // namespace tw

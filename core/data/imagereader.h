@@ -3,6 +3,7 @@
 
 #include "core/data/decode.h"
 #include "core/data/imagemanifest.h"
+#include "core/data/picturebytes.h"
 
 #include <memory>
 #include <vector>
@@ -28,13 +29,9 @@ public:
     /// that holds gray pictures gives one channel.
     virtual Result<PixelView> view(std::size_t index, ReadScratch &scratch) const = 0;
     /// Opens the storage behind the manifest (IDX files are held in memory, shared between readers
-    /// of the same file). InvalidDatasetError when it is gone or broken.
+    /// of the same file; a compressed tar is unpacked to manifest.unpacked where it is not there).
+    /// InvalidDatasetError when it is gone or broken.
     static Result<std::unique_ptr<ImageReader>> open(ManifestPtr manifest, const DecodeOptions &options = {});
 };
-
-/// A regular file's bytes into a buffer that keeps its memory. InvalidImageError naming the path.
-Result<void> readPictureFile(const std::string &path, std::vector<std::uint8_t> &bytes);
-/// Size and format, of the file's first bytes where these are enough. InvalidImageError.
-Result<ImageHeader> readPictureHeader(const std::string &path, std::vector<std::uint8_t> &bytes);
 
 } // namespace tw

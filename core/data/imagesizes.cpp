@@ -2,8 +2,8 @@
 #include "core/data/imagesizes.h"
 
 #include "core/data/idxfile.h"
-#include "core/data/imagereader.h"
 #include "core/data/parallel.h"
+#include "core/data/picturebytes.h"
 
 #include <QCoreApplication>
 
@@ -45,14 +45,14 @@ Result<void> checkIdx(const ImageManifest &manifest, const TransformList &transf
 }
 
 /// Sizes of the images from `begin` on; nothing where a header cannot be read.
-std::vector<std::optional<Size>> sizesOf(const ImageManifest &manifest, std::size_t begin, std::size_t count,
+std::vector<std::optional<Size>> sizesOf(const PictureBytes &pictures, std::size_t begin, std::size_t count,
                                          const SizeCheck &check)
 {
     std::vector<std::optional<Size>> sizes(count);
     std::vector<std::vector<std::uint8_t>> bytes(std::size_t(std::max(1, check.workers)));
     parallelFor(count, check.workers, check.stop, [&](std::size_t i, std::size_t worker) {
         try {
-            const auto header = readPictureHeader(manifest.displayName(begin + i), bytes[worker]);
+            const auto header = pictures.header(begin + i, bytes[worker]);
             if (header.ok())
                 sizes[i] = Size(header->width, header->height);
         } catch (const std::bad_alloc &) {
@@ -64,10 +64,18 @@ std::vector<std::optional<Size>> sizesOf(const ImageManifest &manifest, std::siz
 
 Result<void> checkFiles(const ImageManifest &manifest, const TransformList &transforms, const SizeCheck &check)
 {
+    const auto pictures = PictureBytes::open(manifest, check.stop);
+    if (!pictures.ok() && pictures.error().name == QLatin1String(errors::Canceled))
+        return pictures.error();
+    if (!pictures.ok()) { // the loader says so
+        if (check.progress)
+            check.progress(std::int64_t(manifest.size()), std::int64_t(manifest.size()));
+        return {};
+    }
     std::optional<FirstSize> first;
     for (std::size_t begin = 0; begin < manifest.size(); begin += PartSize) {
         const std::size_t count = std::min(PartSize, manifest.size() - begin);
-        const auto sizes = sizesOf(manifest, begin, count, check);
+        const auto sizes = sizesOf(**pictures, begin, count, check);
         if (check.stop && check.stop->cancel.load(std::memory_order_relaxed))
             return makeError(errors::Canceled,
                              QT_TRANSLATE_NOOP("Error", "Comparing the sizes of the images was canceled."));

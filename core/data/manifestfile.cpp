@@ -23,10 +23,15 @@ constexpr char LinesFile[] = "images.jsonl";
 
 struct Line
 {
-    std::string path;
+    std::string path, member, key;
     std::int64_t index = -1;
     std::int64_t category = -1, bytes = 0, mtimeNs = 0;
 };
+
+bool hasMembers(const ImageManifest &manifest)
+{
+    return manifest.storage == ImageManifest::Storage::Zip || manifest.storage == ImageManifest::Storage::Tar;
+}
 
 const char *storageName(ImageManifest::Storage storage)
 {
@@ -41,6 +46,15 @@ const char *storageName(ImageManifest::Storage storage)
         break;
     }
     return "files";
+}
+
+std::optional<ImageManifest::Storage> storageOf(const QString &name)
+{
+    using Storage = ImageManifest::Storage;
+    for (const Storage storage : {Storage::Files, Storage::Idx, Storage::Zip, Storage::Tar})
+        if (name == QLatin1String(storageName(storage)))
+            return storage;
+    return std::nullopt;
 }
 
 QByteArray jsonText(const QJsonValue &value)
@@ -69,10 +83,15 @@ void appendPath(QByteArray &out, std::string_view path)
 void appendLine(QByteArray &out, const ImageManifest &manifest, std::size_t i, const std::string &archive)
 {
     const bool numbered = manifest.storage == ImageManifest::Storage::Idx;
+    const bool isMember = hasMembers(manifest);
     out.append("{\"path\":");
-    appendPath(out, numbered ? std::string_view(archive) : manifest.path(i));
+    appendPath(out, numbered || isMember ? std::string_view(archive) : manifest.path(i));
     if (numbered)
         out.append(",\"index\":").append(manifest.path(i).data(), qsizetype(manifest.path(i).size()));
+    if (isMember) {
+        out.append(",\"member\":");
+        appendPath(out, manifest.path(i));
+    }
     out.append(",\"category\":");
     if (manifest.category(i) < 0)
         out.append("null");
@@ -82,7 +101,12 @@ void appendLine(QByteArray &out, const ImageManifest &manifest, std::size_t i, c
     appendNumber(out, manifest.bytes(i));
     out.append(",\"mtime_ns\":");
     appendNumber(out, manifest.mtimeNs(i));
-    out.append(",\"key\":null}\n");
+    if (const std::string_view key = manifest.key(i); key.empty())
+        out.append(",\"key\":null}\n");
+    else
+        out.append(",\"key\":\"")
+            .append(QByteArray::fromRawData(key.data(), qsizetype(key.size())).toHex())
+            .append("\"}\n");
 }
 
 // Reads the form that appendLine() writes; anything else is left to the general parser.
@@ -96,6 +120,10 @@ public:
         if (!literal("{\"path\":\"") || !plainString(line.path))
             return false;
         line.index = -1;
+        line.member.clear();
+        line.key.clear();
+        if (literal(",\"member\":\"") && !plainString(line.member))
+            return false;
         if (literal(",\"index\":") && !number(line.index))
             return false;
         if (!literal(",\"category\":"))
@@ -103,8 +131,10 @@ public:
         line.category = -1;
         if (!literal("null") && !number(line.category))
             return false;
-        return literal(",\"bytes\":") && number(line.bytes) && literal(",\"mtime_ns\":") && number(line.mtimeNs)
-               && literal(",\"key\":null}") && m_text.empty();
+        if (!literal(",\"bytes\":") || !number(line.bytes) || !literal(",\"mtime_ns\":") || !number(line.mtimeNs)
+            || !literal(",\"key\":"))
+            return false;
+        return (literal("null") || (literal("\"") && plainString(line.key))) && m_text == "}";
     }
 
 private:
@@ -149,6 +179,8 @@ bool parseAnyJson(std::string_view text, Line &line)
     const QByteArray bytes = QByteArray::fromRawData(text.data(), qsizetype(text.size()));
     const QJsonObject json = QJsonDocument::fromJson(bytes).object();
     line.path = pathFromJson(json.value(QStringLiteral("path"))).native();
+    line.member = pathFromJson(json.value(QStringLiteral("member"))).native();
+    line.key = json.value(QStringLiteral("key")).toString().toStdString();
     return !line.path.empty() && readInteger(json, "index", -1, line.index)
            && readInteger(json, "category", -1, line.category) && readInteger(json, "bytes", 0, line.bytes)
            && readInteger(json, "mtime_ns", 0, line.mtimeNs);
@@ -203,7 +235,10 @@ QByteArray headText(const ImageManifest &manifest, const fs::path &folder)
                            {"version", QByteArray::number(Version)},
                            {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
                            {"root", jsonText(pathToJson(manifest.root))},
+<<<<<<< HEAD
                            {"root_in_job", jsonText(rootInJob(manifest, folder))},
+=======
+                           {"unpacked", manifest.unpacked.empty() ? "null" : jsonText(pathToJson(manifest.unpacked))},
                            {"categories", jsonText(categories)},
                            {"transforms", jsonText(transforms)},
                            {"transforms_for_training", manifest.transformsForTraining ? "true" : "false"},
@@ -232,11 +267,12 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
     if (version != Version)
         return badHead(file, QStringLiteral("its format version is %1").arg(version));
     const QString storage = json.value(QStringLiteral("storage")).toString(QStringLiteral("files"));
-    if (storage == QLatin1String("idx"))
-        manifest.storage = ImageManifest::Storage::Idx;
-    else if (storage != QLatin1String("files"))
+    const std::optional<ImageManifest::Storage> kind = storageOf(storage);
+    if (!kind)
         return badHead(file, QStringLiteral("its storage is \"%1\"").arg(storage));
+    manifest.storage = *kind;
     manifest.root = readRoot(json, file);
+    manifest.unpacked = pathFromJson(json.value(QStringLiteral("unpacked")));
     TW_TRY(readCategories(json.value(QStringLiteral("categories")).toArray(), file, manifest));
     if (json.value(QStringLiteral("transforms")).isArray()) {
         TW_ASSIGN(list, transformsFromJson(json.value(QStringLiteral("transforms")).toArray()));
@@ -255,6 +291,13 @@ Result<std::size_t> readHead(const fs::path &file, ImageManifest &manifest)
     return std::size_t(count);
 }
 
+/// 64 digits to 32 bytes; anything else is no key of ours.
+std::string keyFromHex(const std::string &text)
+{
+    const QByteArray digits = QByteArray::fromRawData(text.data(), qsizetype(text.size()));
+    return text.size() == 2 * ImageManifest::KeyBytes ? QByteArray::fromHex(digits).toStdString() : std::string();
+}
+
 Result<void> readLines(const fs::path &file, ImageManifest &manifest)
 {
     TW_ASSIGN(bytes, readFile(file, errors::InvalidDataset));
@@ -262,6 +305,7 @@ Result<void> readLines(const fs::path &file, ImageManifest &manifest)
     const auto lines = std::size_t(std::count(rest.begin(), rest.end(), '\n'));
     manifest.reserve(lines, lines * 24);
     const bool numbered = manifest.storage == ImageManifest::Storage::Idx;
+    const bool isMember = hasMembers(manifest);
     Line line;
     char digits[24];
     for (std::size_t number = 1; !rest.empty(); ++number) {
@@ -270,11 +314,13 @@ Result<void> readLines(const fs::path &file, ImageManifest &manifest)
         if (!LineParser(text).parse(line) && !parseAnyJson(text, line))
             return badLine(file, number);
         if (line.category < -1 || line.category >= std::int64_t(manifest.categories.size())
-            || numbered != (line.index >= 0) || line.bytes < 0)
+            || numbered != (line.index >= 0) || isMember == line.member.empty() || line.bytes < 0)
             return badLine(file, number);
         const auto end = std::to_chars(digits, digits + sizeof digits, line.index).ptr;
         const std::string_view index(digits, std::size_t(end - digits));
-        manifest.add(numbered ? index : std::string_view(line.path), int(line.category), line.bytes, line.mtimeNs);
+        const std::string_view path = isMember ? line.member : line.path;
+        manifest.add(numbered ? index : path, int(line.category), line.bytes, line.mtimeNs);
+        manifest.setKey(manifest.size() - 1, keyFromHex(line.key));
     }
     return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/folderscan.h"
+#include "core/data/folderrules.h"
 
 #include <QString>
 
@@ -29,11 +29,11 @@ void warnAlike(const ImageManifest &manifest, DataReport &report, const std::str
 }
 
 // Second part of the path, per first part: the folders inside each class folder.
-std::map<int, std::set<std::string>> innerFolders(const ImageManifest &manifest)
+std::map<int, std::set<std::string>> innerFolders(const ImageManifest &manifest, std::size_t rootBytes)
 {
     std::map<int, std::set<std::string>> out;
     for (std::size_t i = 0; i < manifest.size(); ++i) {
-        const std::string_view path = manifest.path(i);
+        const std::string_view path = manifest.path(i).substr(rootBytes);
         const std::size_t first = path.find('/');
         const std::size_t second = first == std::string_view::npos ? first : path.find('/', first + 1);
         if (second != std::string_view::npos)
@@ -42,7 +42,7 @@ std::map<int, std::set<std::string>> innerFolders(const ImageManifest &manifest)
     return out;
 }
 
-bool looksLikeSplits(const ImageManifest &manifest)
+bool looksLikeSplits(const ImageManifest &manifest, std::size_t rootBytes)
 {
     if (manifest.categories.size() < 2)
         return false;
@@ -51,12 +51,12 @@ bool looksLikeSplits(const ImageManifest &manifest)
             const std::string lower = QString::fromStdString(name).toLower().toStdString();
             return std::find(SplitNames.begin(), SplitNames.end(), lower) != SplitNames.end();
         });
-    return splitNames && !innerFolders(manifest).empty();
+    return splitNames && !innerFolders(manifest, rootBytes).empty();
 }
 
 } // namespace
 
-void addNameWarnings(const ImageManifest &manifest, DataReport &report)
+void addNameWarnings(const ImageManifest &manifest, std::size_t rootBytes, DataReport &report)
 {
     std::set<std::pair<std::string, std::string>> told;
     warnAlike(
@@ -65,7 +65,7 @@ void addNameWarnings(const ImageManifest &manifest, DataReport &report)
     warnAlike(
         manifest, report, "letter case",
         [](const QString &name) { return name.normalized(QString::NormalizationForm_C).toCaseFolded(); }, told);
-    if (looksLikeSplits(manifest))
+    if (looksLikeSplits(manifest, rootBytes))
         report.warnings.emplace_back("The folders look like splits, not classes: their names are "
                                      "split names and class folders "
                                      "lie inside them. Choose one of them for each input.");

@@ -57,6 +57,8 @@ Stamp stampOf(const fs::path &path)
     Stamp stamp;
     appendStamp(path, stamp);
     std::error_code failed;
+    if (!fs::is_directory(path, failed))
+        return stamp;
     std::vector<fs::path> folders;
     for (fs::directory_iterator it(path, failed), end; !failed && it != end; it.increment(failed)) {
         std::error_code unknown;
@@ -72,6 +74,8 @@ Stamp stampOf(const fs::path &path)
 /// Folders of the pictures and those above them; the two files of an IDX pair.
 std::vector<fs::path> placesOf(const ImageManifest &manifest)
 {
+    if (manifest.storage == ImageManifest::Storage::Zip || manifest.storage == ImageManifest::Storage::Tar)
+        return {manifest.root};
     if (manifest.storage == ImageManifest::Storage::Idx)
         return {manifest.root, idxLabelsFor(manifest.root).value_or(fs::path())};
     std::set<std::string> folders{std::string()};
@@ -116,8 +120,14 @@ std::int64_t wallClockNs()
 
 bool sameKey(const Entry &entry, const fs::path &path, const ScanOptions &options)
 {
-    return entry.path == path && entry.options.allowEmptyClasses == options.allowEmptyClasses
-           && entry.options.classNames == options.classNames;
+    return entry.path == path && entry.options == options;
+}
+
+/// The one file of an archive tells every change; pictures on disk may be overwritten in place.
+bool isNewEnough(const Entry &entry, Clock::time_point oldest)
+{
+    const auto storage = entry.scan->manifest.storage;
+    return entry.made >= oldest || storage == ImageManifest::Storage::Zip || storage == ImageManifest::Storage::Tar;
 }
 
 ScanPtr remembered(const fs::path &path, const ScanOptions &options, Clock::time_point oldest)
@@ -125,7 +135,7 @@ ScanPtr remembered(const fs::path &path, const ScanOptions &options, Clock::time
     const Stamp stamp = stampOf(path);
     const std::lock_guard lock(cache().mutex);
     for (const Entry &entry : cache().entries)
-        if (sameKey(entry, path, options) && entry.made >= oldest && entry.stamp == stamp
+        if (sameKey(entry, path, options) && isNewEnough(entry, oldest) && entry.stamp == stamp
             && entry.placesStamp == stampOfPlaces(entry.places))
             return entry.scan;
     return nullptr;

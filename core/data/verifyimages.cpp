@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/hash.h"
 #include "core/data/datasetscan.h"
 #include "core/data/decoders.h"
+#include "core/data/folderrules.h"
 #include "core/data/idxfile.h"
 #include "core/data/imagereader.h"
 #include "core/data/parallel.h"
+#include "core/data/verifiedfiles.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <chrono>
+
+#include <sys/stat.h>
 
 namespace tw {
 
@@ -24,26 +30,107 @@ struct VerifyWorker
     std::vector<Finding> findings;
 };
 
-Result<void> verifyOne(const ImageManifest &manifest, std::size_t index, VerifyMode mode, ReadScratch &scratch)
+/// Identities of the pictures and which of them need no decoding.
+struct Known
 {
-    const std::string name = manifest.displayName(index);
-    TW_TRY(readPictureFile(name, scratch.file));
-    if (mode == VerifyMode::Full)
-        return decodeImageInto(scratch.file, name, {}, scratch.image);
-    TW_TRY(readImageHeader(scratch.file, name));
-    return {};
+    std::vector<FileIdentity> identities; ///< empty: nothing is remembered
+    std::vector<char> isKnown;
+};
+
+class Verifier
+{
+public:
+    Verifier(const ImageManifest &manifest, const PictureBytes &pictures, VerifyMode mode, const Known &known,
+             std::vector<std::string> &keys)
+        : m_manifest(manifest), m_pictures(pictures), m_mode(mode), m_known(known), m_keys(keys)
+    {
+    }
+
+    void verify(std::size_t index, VerifyWorker &worker) const
+    {
+        try {
+            const Result<void> outcome = verifyOne(index, worker.scratch);
+            if (!outcome.ok())
+                worker.findings.push_back({std::uint32_t(index), outcome.error()});
+        } catch (const std::exception &exception) {
+            worker.findings.push_back({std::uint32_t(index), imageError(m_manifest.displayName(index),
+                                                                        QString::fromLocal8Bit(exception.what()))});
+        }
+    }
+
+private:
+    Result<void> verifyOne(std::size_t index, ReadScratch &scratch) const
+    {
+        if (m_mode == VerifyMode::Header) {
+            TW_TRY(m_pictures.header(index, scratch.file));
+            return {};
+        }
+        if (!m_known.isKnown.empty() && m_known.isKnown[index])
+            return {};
+        TW_TRY(m_pictures.read(index, scratch.file));
+        TW_TRY(decodeImageInto(scratch.file, m_manifest.displayName(index), {}, scratch.image));
+        const QByteArrayView bytes(reinterpret_cast<const char *>(scratch.file.data()), qsizetype(scratch.file.size()));
+        m_keys[index] = contentKey(bytes).toStdString();
+        return {};
+    }
+
+    const ImageManifest &m_manifest;
+    const PictureBytes &m_pictures;
+    VerifyMode m_mode;
+    const Known &m_known;
+    std::vector<std::string> &m_keys;
+};
+
+FileIdentity identityOf(const fs::path &file)
+{
+    struct stat status = {};
+    if (::stat(file.c_str(), &status) != 0)
+        return {-1, 0, 0};
+    return {std::int64_t(status.st_size), std::int64_t(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec,
+            std::int64_t(status.st_ino)};
 }
 
-void verifyInto(const ImageManifest &manifest, std::size_t index, VerifyMode mode, VerifyWorker &worker)
+std::vector<FileIdentity> identitiesOf(const ImageManifest &manifest, int workers, const StopToken *stop)
 {
-    try {
-        const Result<void> outcome = verifyOne(manifest, index, mode, worker.scratch);
-        if (!outcome.ok())
-            worker.findings.push_back({std::uint32_t(index), outcome.error()});
-    } catch (const std::exception &exception) {
-        worker.findings.push_back(
-            {std::uint32_t(index), imageError(manifest.displayName(index), QString::fromLocal8Bit(exception.what()))});
-    }
+    std::vector<FileIdentity> out(manifest.size());
+    const bool isFile = manifest.storage == ImageManifest::Storage::Files;
+    const FileIdentity archive = isFile ? FileIdentity() : identityOf(manifest.root);
+    parallelFor(out.size(), workers, stop, [&](std::size_t i, std::size_t) {
+        out[i] = isFile ? identityOf(manifest.displayName(i))
+                        : FileIdentity{manifest.bytes(i), archive.mtimeNs, archive.inode};
+    });
+    return out;
+}
+
+Known recall(const ImageManifest &manifest, VerifiedFiles &memory, int workers, const StopToken *stop,
+             std::vector<std::string> &keys)
+{
+    Known known;
+    if (!memory.isOpen())
+        return known;
+    known.identities = identitiesOf(manifest, workers, stop);
+    known.isKnown.assign(manifest.size(), 0);
+    for (std::size_t i = 0; i < manifest.size() && !(stop && stop->cancel); ++i)
+        if (auto key = memory.keyOf(manifest.displayName(i), known.identities[i])) {
+            known.isKnown[i] = 1;
+            keys[i] = std::move(*key);
+        }
+    return known;
+}
+
+/// Those decoded now. A file that changed within the clock's last step may change again unseen.
+void rememberNew(const ImageManifest &manifest, const Known &known, const std::vector<std::string> &keys,
+                 VerifiedFiles &memory)
+{
+    constexpr std::int64_t restNs = 2'000'000'000;
+    const auto nowNs =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count();
+    std::vector<VerifiedFile> files;
+    for (std::size_t i = 0; i < known.identities.size(); ++i)
+        if (!known.isKnown[i] && !keys[i].empty() && known.identities[i].mtimeNs < nowNs - restNs)
+            files.push_back({manifest.displayName(i), known.identities[i], keys[i]});
+    memory.remember(files);
 }
 
 std::vector<Finding> inOrder(std::vector<VerifyWorker> &workers)
@@ -102,7 +189,7 @@ Result<void> verifyIdx(const ImageManifest &manifest)
 } // namespace
 
 Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
-                          const std::function<void(std::int64_t, std::int64_t)> &progress)
+                          const std::function<void(std::int64_t, std::int64_t)> &progress, const fs::path &remembered)
 {
     const std::size_t count = scan.manifest.size();
     if (scan.manifest.storage == ImageManifest::Storage::Idx) {
@@ -111,18 +198,29 @@ Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int work
             progress(std::int64_t(count), std::int64_t(count));
         return {};
     }
+    TW_ASSIGN(pictures, PictureBytes::open(scan.manifest, stop));
+    std::vector<std::string> keys(mode == VerifyMode::Full ? count : 0);
+    VerifiedFiles memory(mode == VerifyMode::Full ? remembered : fs::path());
+    const Known known = recall(scan.manifest, memory, workers, stop, keys);
+    const Verifier verifier(scan.manifest, *pictures, mode, known, keys);
     std::vector<VerifyWorker> states(std::size_t(std::max(workers, 1)));
     const bool whole = parallelFor(
-        count, workers, stop,
-        [&](std::size_t index, std::size_t worker) { verifyInto(scan.manifest, index, mode, states[worker]); },
+        count, workers, stop, [&](std::size_t index, std::size_t worker) { verifier.verify(index, states[worker]); },
         progress);
     if (!whole)
         return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
+    rememberNew(scan.manifest, known, keys, memory);
+    for (std::size_t i = 0; i < keys.size(); ++i)
+        scan.manifest.setKey(i, keys[i]);
+    addCopyWarnings(scan.manifest, scan.report);
     const std::vector<Finding> findings = inOrder(states);
     for (const Finding &finding : findings)
         scan.report.unreadable.push_back({std::string(scan.manifest.path(finding.index)), reasonOf(finding.error)});
     if (findings.empty())
         return {};
+    for (const Finding &finding : findings)
+        if (finding.error.name == QLatin1String(errors::InvalidDataset)) // the archive lies: no policy for that
+            return finding.error;
     if (!skip)
         return unreadable(findings.front().error);
     if (findings.size() == count)

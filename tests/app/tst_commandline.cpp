@@ -29,6 +29,7 @@ private Q_SLOTS:
     void preflightFaultsLeaveWithTwo();
     void jobsOfANewWorkspace();
     void dataOfAnIdxPair();
+    void dataSources();
     void decodesAPicture();
     void freshModelsAreReproducible();
     void scoresAnIdxPair();
@@ -193,6 +194,30 @@ void TestCommandLine::dataOfAnIdxPair()
     QCOMPARE(missing.exitCode, 1);
     QVERIFY2(missing.err.startsWith("InvalidDatasetError: ") && missing.err.contains("nowhere"),
              missing.err.constData());
+}
+
+void TestCommandLine::dataSources()
+{
+    const fs::path folder = m_folder->path().toStdString();
+    fs::create_directories(folder / "set" / "val" / "a");
+    std::ofstream(folder / "set" / "val" / "a" / "1.ppm", std::ios::binary) << "P6\n1 1\n255\nabc";
+    std::ofstream(folder / "list.csv") << "path,kind\nset/val/a/1.ppm,x\n";
+    const ProcessOutcome inside = cli({"data", at("set"), "--subfolder", "val", "--json", "--samples"});
+    QCOMPARE(inside.exitCode, 0);
+    QVERIFY2(inside.out.contains("\"samples\":[[\"a/1.ppm\",0]]"), inside.out.constData());
+    const ProcessOutcome list = cli({"data", at("list.csv"), "--label-column", "kind", "--json"});
+    QVERIFY2(list.out.contains("{\"name\":\"x\",\"count\":1}"), list.out.constData());
+    const ProcessOutcome column = cli({"data", at("list.csv"), "--json"});
+    QCOMPARE(column.exitCode, 1);
+    QVERIFY2(column.err.contains("InvalidDatasetError") && column.err.contains("'kind'"), column.err.constData());
+    const ProcessOutcome gone = cli({"data", at("set"), "--subfolder", "gone"});
+    QCOMPARE(gone.exitCode, 1);
+    QVERIFY(gone.err.contains("InvalidDatasetError") && gone.err.contains("'gone'"));
+    for (const QString &endless : {QStringLiteral("/dev/zero"), at("set")}) {
+        const ProcessOutcome refused = cli({"decode", endless});
+        QCOMPARE(refused.exitCode, 1);
+        QVERIFY2(refused.err.contains("InvalidImageError"), refused.err.constData());
+    }
 }
 
 void TestCommandLine::decodesAPicture()

@@ -30,6 +30,8 @@ private Q_SLOTS:
     void modelSummaries();
     void datasetRefusals_data();
     void datasetRefusals();
+    void subfolderAndLabelColumn();
+    void namesForFoldersAreRefused();
     void convertWritesAndHandsOn();
     void classNames();
     void splitFactsEqualTheSplit();
@@ -191,25 +193,86 @@ void TestDataComponents::modelSummaries()
 void TestDataComponents::datasetRefusals_data()
 {
     QTest::addColumn<QString>("name");
-    QTest::newRow("missing") << "nowhere";
-    QTest::newRow("archive") << "set.zip";
-    QTest::newRow("list") << "list.CSV";
+    QTest::addColumn<QString>("parameter");
+    QTest::newRow("missing") << "nowhere"
+                             << "path";
+    QTest::newRow("broken archive") << "set.zip"
+                                    << "path";
+    QTest::newRow("broken compressed archive") << "set.tar.gz"
+                                               << "path";
+    QTest::newRow("list without the column") << "list.CSV"
+                                             << "label_column";
+    QTest::newRow("something else") << "set.txt"
+                                    << "path";
 }
 
 void TestDataComponents::datasetRefusals()
 {
     QFETCH(QString, name);
+    QFETCH(QString, parameter);
     const fs::path path = folder() / name.toStdString();
     if (name != "nowhere")
         std::ofstream(path) << "x";
     const PreflightReply reply = preflight("image-dataset", {{"path", bytesFromPath(path)}}, {});
     QCOMPARE(reply.errors.size(), 1);
     QCOMPARE(reply.errors.first().name, QLatin1String(errors::InvalidDataset));
-    QCOMPARE(reply.errors.first().parameter, QStringLiteral("path"));
+    QCOMPARE(reply.errors.first().parameter, parameter);
+    QVERIFY(!reply.errors.first().hint.isEmpty());
     QVERIFY2(reply.errors.first().sentence().contains(name), qPrintable(reply.errors.first().sentence()));
     const auto ran = run("image-dataset", {{"path", bytesFromPath(path)}}, {});
     QVERIFY(!ran.ok());
     QCOMPARE(ran.error().name, QLatin1String(errors::InvalidDataset));
+    QCOMPARE(ran.error().parameter, parameter);
+}
+
+static void writePicture(const fs::path &file)
+{
+    fs::create_directories(file.parent_path());
+    std::ofstream(file, std::ios::binary) << "P6\n1 1\n255\nabc";
+}
+
+void TestDataComponents::subfolderAndLabelColumn()
+{
+    for (const char *name : {"set/train/a/1.ppm", "set/train/b/2.ppm", "set/val/b/3.ppm"})
+        writePicture(folder() / name);
+    std::ofstream(folder() / "list.csv") << "path,label,kind\nset/val/b/3.ppm,x,y\n";
+    const QByteArray set = bytesFromPath(folder() / "set"), list = bytesFromPath(folder() / "list.csv");
+    const auto categories = [&](const QVariantMap &stored) {
+        auto dataset = run("image-dataset", stored, {});
+        auto converted =
+            run("convert-to-image-directory", {}, {{"dataset", PortValue{m_outputs.value("dataset"), {}}}});
+        const auto facts = preflight("convert-to-image-directory", {}, preflight("image-dataset", stored, {}).outputs);
+        const auto made = factsOf(*std::any_cast<ManifestPtr>(converted->objects.value("image_directory")));
+        return *facts.outputs.value("image_directory").categories == *made.categories ? *made.categories
+                                                                                      : QStringList();
+    };
+    QCOMPARE(categories({{"path", set}}), (QStringList{"train", "val"}));
+    QCOMPARE(categories({{"path", set}, {"subfolder", "train"}}), (QStringList{"a", "b"}));
+    QCOMPARE(categories({{"path", set}, {"subfolder", "val"}}), (QStringList{"b"}));
+    QCOMPARE(categories({{"path", list}}), (QStringList{"x"}));
+    QCOMPARE(categories({{"path", list}, {"label_column", "kind"}}), (QStringList{"y"}));
+    for (const auto &[path, inside] : {std::pair{set, "gone"}, std::pair{list, "train"}}) {
+        const PreflightReply reply = preflight("image-dataset", {{"path", path}, {"subfolder", inside}}, {});
+        QCOMPARE(reply.errors.size(), 1);
+        QCOMPARE(reply.errors.first().name, QLatin1String(errors::InvalidDataset));
+        QCOMPARE(reply.errors.first().parameter, QStringLiteral("subfolder"));
+        QVERIFY(reply.errors.first().sentence().contains(QLatin1String(inside)));
+    }
+    const ComponentType *type = m_registry.find("image-dataset");
+    const QList<Error> outside = type->validate(values("image-dataset", {{"path", set}, {"subfolder", "a/../../b"}}));
+    QCOMPARE(outside.size(), 1);
+    QCOMPARE(outside.first().parameter, QStringLiteral("subfolder"));
+}
+
+void TestDataComponents::namesForFoldersAreRefused()
+{
+    writePicture(folder() / "set/a/1.ppm");
+    const auto facts = preflight("image-dataset", {{"path", bytesFromPath(folder() / "set")}}, {}).outputs;
+    const PreflightReply reply = preflight("convert-to-image-directory", {{"class_names", "cat,dog"}}, facts);
+    QCOMPARE(reply.errors.size(), 1);
+    QCOMPARE(reply.errors.first().name, QLatin1String(errors::InvalidDataset));
+    QCOMPARE(reply.errors.first().parameter, QStringLiteral("class_names"));
+    QVERIFY(reply.errors.first().sentence().contains(QStringLiteral("is no IDX pair")));
 }
 
 void TestDataComponents::convertWritesAndHandsOn()

@@ -100,6 +100,8 @@ private Q_SLOTS:
     void fashionMnist();
     void verifyListsAndSkips();
     void verifyFails();
+    void copiesAreNamed_data();
+    void copiesAreNamed();
     void reportIsJson();
 
 private:
@@ -450,6 +452,36 @@ void DatasetScanTest::verifyFails()
     const auto nothing = verifyImages(*none, VerifyMode::Full, true, 2, nullptr, {});
     QCOMPARE(nothing.error().name, QLatin1String(errors::InvalidDataset));
     QVERIFY(nothing.error().sentence().contains(QStringLiteral("None of the 2 images")));
+}
+
+void DatasetScanTest::copiesAreNamed_data()
+{
+    const auto folder = casesFolder();
+    if (!folder)
+        QSKIP("not found: the shared cases");
+    QTest::addColumn<QJsonObject>("item");
+    const auto text = readFile(*folder / "expected.json", errors::InvalidDataset);
+    TW_VERIFY(text);
+    for (const QJsonValue &value : QJsonDocument::fromJson(*text).object()[QStringLiteral("cases")].toArray())
+        if (value[QStringLiteral("expect")].toObject().contains(QStringLiteral("identical_bytes")))
+            QTest::newRow(qPrintable(value[QStringLiteral("id")].toString())) << value.toObject();
+}
+
+void DatasetScanTest::copiesAreNamed()
+{
+    QFETCH(const QJsonObject, item);
+    const QJsonObject expect = item[QStringLiteral("expect")].toObject();
+    auto scan = scanDataset(*casesFolder() / item[QStringLiteral("path")].toString().toStdString(), {});
+    TW_VERIFY(scan);
+    TW_VERIFY(verifyImages(*scan, VerifyMode::Full, true, 2, nullptr, {}));
+    for (const QJsonValue &group : expect[QStringLiteral("identical_bytes")].toArray()) {
+        QStringList names;
+        for (const QString &name : textsOf(group))
+            names.append(QLatin1Char('"') + name + QLatin1Char('"'));
+        QVERIFY2(mentions(scan->report.warnings, names.join(QStringLiteral(", ")).toStdString()), qPrintable(names[0]));
+    }
+    for (const QJsonValue &group : expect[QStringLiteral("identical_pixels_only")].toArray())
+        QVERIFY(!mentions(scan->report.warnings, '"' + textsOf(group)[0].toStdString() + '"'));
 }
 
 void DatasetScanTest::reportIsJson()

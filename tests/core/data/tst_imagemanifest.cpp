@@ -64,6 +64,7 @@ private Q_SLOTS:
     void roundTrip();
     void roundTripIdx();
     void linesAreTheContract();
+    void membersAndKeys();
     void readsOtherJson();
     void unreadablePolicy();
     void imagesOfAJobMoveWithIt();
@@ -124,6 +125,31 @@ void ImageManifestTest::linesAreTheContract()
     for (const char *key : {"format", "version", "root", "categories", "transforms", "count", "fingerprint"})
         QVERIFY2(head.contains(QLatin1String(key)), key);
     QCOMPARE(head.value(QStringLiteral("count")).toInt(), 4);
+}
+
+void ImageManifestTest::membersAndKeys()
+{
+    ImageManifest manifest;
+    manifest.storage = ImageManifest::Storage::Zip;
+    manifest.root = "/data/set.zip";
+    manifest.unpacked = "/cache/x/archive.tar";
+    manifest.categories = {"a"};
+    manifest.add("set/a/1.png", 0, 10, 5);
+    manifest.add("set/a/\xff.png", 0, 11, 5);
+    manifest.setKey(0, std::string(ImageManifest::KeyBytes, '\x5a'));
+    manifest.computeFingerprint();
+    TW_VERIFY(manifest.write(root()));
+    const QList<QByteArray> lines = linesOf(root() / "images.jsonl");
+    QCOMPARE(lines[0], R"({"path":"set.zip","member":"set/a/1.png","category":0,"bytes":10,"mtime_ns":5,"key":")"
+                           + QByteArray("5a").repeated(32) + "\"}");
+    const auto found = ImageManifest::read(root());
+    TW_VERIFY(found);
+    compare(*found, manifest);
+    QCOMPARE(found->unpacked, manifest.unpacked);
+    QCOMPARE(std::string(found->key(0)), std::string(32, '\x5a'));
+    QVERIFY(found->key(1).empty());
+    QCOMPARE(found->subset({1, 0}).key(1), found->key(0));
+    QCOMPARE(found->displayName(0), std::string("/data/set.zip/set/a/1.png"));
 }
 
 void ImageManifestTest::readsOtherJson()
