@@ -152,6 +152,10 @@ Result<RunReply> runTrain(const RunRequest &request)
             context.stoppedEarly(QStringLiteral("user"));
             break;
         }
+        if (i == request.values.integer("patience")) {
+            context.stoppedEarly(QStringLiteral("patience"));
+            break;
+        }
         pause();
     }
     write(out / "weights.txt", "whole");
@@ -166,6 +170,7 @@ ComponentType train()
     type.input("untrained_model", "Model", DataType::UntrainedModelDirectory);
     type.output("trained_model", "Trained", DataType::ModelDirectory);
     type.parameter(ParameterSpec::integer("steps", "Steps", 5));
+    type.parameter(ParameterSpec::integer("patience", "Patience", 0));
     type.run = runTrain;
     return type;
 }

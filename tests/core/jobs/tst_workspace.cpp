@@ -248,22 +248,22 @@ void TestWorkspace::reusableNodes()
     job.nodes[0].state = NodeState::Completed;
     job.nodes[0].outputs = QStringList{"out"};
     TW_VERIFY(m_workspace->insertJob(job));
-    QVERIFY(!m_workspace->findReusable("k")); // the folder is not there
+    QVERIFY(m_workspace->reusableNodes("k").isEmpty()); // the folder is not there
     fs::create_directories(m_workspace->outputFolder("j1", "train", "out"));
     const std::pair<QString, QString> expected("j1", "train");
-    QCOMPARE(m_workspace->findReusable("k").value(), expected);
-    QVERIFY(!m_workspace->findReusable("k", "j1"));
-    QVERIFY(!m_workspace->findReusable("other"));
-    QVERIFY(!m_workspace->findReusable(QString()));
+    QCOMPARE(m_workspace->reusableNodes("k").value(0), expected);
+    QVERIFY(m_workspace->reusableNodes("k", "j1").isEmpty());
+    QVERIFY(m_workspace->reusableNodes("other").isEmpty());
+    QVERIFY(m_workspace->reusableNodes(QString()).isEmpty());
     for (const NodeState state : {NodeState::Failed, NodeState::Canceled, NodeState::Running, NodeState::Skipped}) {
         job.nodes[0].state = state;
         TW_VERIFY(m_workspace->updateNode("j1", job.nodes[0]));
-        QVERIFY(!m_workspace->findReusable("k"));
+        QVERIFY(m_workspace->reusableNodes("k").isEmpty());
     }
     job.nodes[0].state = NodeState::Completed;
     job.nodes[0].stopped = "user";
     TW_VERIFY(m_workspace->updateNode("j1", job.nodes[0]));
-    QVERIFY(!m_workspace->findReusable("k"));
+    QVERIFY(m_workspace->reusableNodes("k").isEmpty());
 }
 
 void TestWorkspace::deletesJobs()
