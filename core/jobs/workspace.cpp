@@ -132,6 +132,12 @@ fs::path Workspace::defaultFolder()
     return pathFromText(data) / "trainwright";
 }
 
+bool Workspace::exists(const fs::path &folder)
+{
+    std::error_code fault;
+    return fs::exists(folder / "studio.db", fault);
+}
+
 Result<std::unique_ptr<Workspace>> Workspace::open(const fs::path &folder)
 {
     std::error_code fault;

@@ -59,6 +59,8 @@ class Workspace
 public:
     /// The platform's data folder ("…/share/trainwright").
     static fs::path defaultFolder();
+    /// There is a store in `folder`; nothing is made.
+    static bool exists(const fs::path &folder);
     /// Makes what is missing. InvalidWorkspaceError: not a folder, read-only, locked, newer version.
     static Result<std::unique_ptr<Workspace>> open(const fs::path &folder);
     ~Workspace();

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
 
@@ -80,6 +81,8 @@ Result<RunReply> runStep(const RunRequest &request)
         return makeError(errors::InvalidDataset, "The folder %1 is bad.", {QStringLiteral("x")}, "Fix it.");
     if (mode == u"throw")
         throw std::runtime_error("out of luck");
+    if (mode == u"memory")
+        throw std::bad_alloc();
     for (int i = 0; mode == u"wait" && !context.isCanceled(); ++i) {
         context.progress(-1, QString::number(i));
         pause();

@@ -225,6 +225,10 @@ void TestJobQueue::exceptionsBecomeErrors()
     QCOMPARE(record.state, JobState::Failed);
     QCOMPARE(record.error->name, QString(errors::Library));
     QVERIFY(record.error->sentence().contains("out of luck"));
+    QVERIFY(!record.error->hintSentence().isEmpty());
+    const JobRecord memory = finish(submit(requestFor(chain("memory"))));
+    QCOMPARE(memory.error->name, QString(errors::ModuleOutOfMemory));
+    QVERIFY(memory.error->hintSentence().contains("smaller batch"));
 }
 
 void TestJobQueue::preflightErrorsComeTogether()
