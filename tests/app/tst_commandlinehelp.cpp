@@ -165,7 +165,7 @@ void TestCommandLineHelp::completes_data()
     QTest::addColumn<QByteArrayList>("all");
     QTest::newRow("command") << QStringList{"val"} << QByteArrayList{"validate"};
     QTest::newRow("option") << QStringList{"jobs", "--se"} << QByteArrayList{"--search"};
-    QTest::newRow("component") << QStringList{"describe", "split"} << QByteArrayList{"split-image-directory"};
+    QTest::newRow("component") << QStringList{"describe", "split"} << QByteArrayList{"split-image-directory", ":files"};
     QTest::newRow("error") << QStringList{"explain", "Null"} << QByteArrayList{"NullOrEmptyError"};
     QTest::newRow("second error") << QStringList{"explain", "NullOrEmptyError", "Null"}
                                   << QByteArrayList{"NullOrEmptyError"};

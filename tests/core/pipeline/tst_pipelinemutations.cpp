@@ -105,7 +105,7 @@ class TestPipelineMutations : public QObject
         case 4:
             return qint64(9223372036854775807);
         case 5:
-            return QString(100000, u'x');
+            return QString(20000, u'x');
         case 6:
             return QStringLiteral("%1 %2 a.b");
         case 7:
@@ -273,7 +273,7 @@ private Q_SLOTS:
                                     "[1]",
                                     "null",
                                     "{}",
-                                    QByteArray(100000, 'x'),
+                                    QByteArray(20000, 'x'),
                                     "1,2,3",
                                     "for_training"};
         Pipeline pipeline = wholePipeline();
