@@ -32,6 +32,8 @@ private Q_SLOTS:
     void machineFaultsLeaveWithOne();
     void pathsThatAreNotUtf8();
     void everyJsonLineIsAnObject();
+    void decimalCommaLocale();
+    void cleanupTestCase();
 
 private:
     QString at(const char *name) const { return m_folder.filePath(QLatin1String(name)); }
@@ -254,6 +256,36 @@ void TestCommandLineJobs::everyJsonLineIsAnObject()
         QVERIFY(!line.value("kind").toString().isEmpty());
     for (const QJsonObject &job : list())
         QVERIFY(!job.value("id").toString().isEmpty());
+}
+
+/// A German system writes 0,001: our files, lines and settings do not.
+void TestCommandLineJobs::decimalCommaLocale()
+{
+    const ProcessOutcome made =
+        runProcess(QStringLiteral("localedef"), {"-i", "de_DE", "-f", "UTF-8", at("de_DE.UTF-8")});
+    if (!QFile::exists(at("de_DE.UTF-8/LC_NUMERIC")))
+        QSKIP("a German locale cannot be made here");
+    const QString script =
+        QStringLiteral("export LOCPATH='%1' LC_ALL=de_DE.UTF-8; test \"$(locale decimal_point)\" = , "
+                       "|| exit 9; '%2' describe '%3' --json --set %4")
+            .arg(m_folder.path(), cliProgram(), m_file);
+    const auto ran = [&](const char *setting) {
+        return runProcess(QStringLiteral("/bin/bash"), {QStringLiteral("-c"), script.arg(QLatin1String(setting))});
+    };
+    const ProcessOutcome point = ran("rate=0.001");
+    if (point.exitCode == 9)
+        QSKIP("the German locale is not used here");
+    QVERIFY2(point.exitCode == 0 && point.out.contains("\"value\":0.001"), (point.out + point.err).constData());
+    const ProcessOutcome comma = ran("rate=0,001");
+    QCOMPARE(comma.exitCode, 2);
+    QVERIFY2(comma.err.contains("decimal point"), comma.err.constData());
+}
+
+/// QTemporaryDir leaves what is not UTF-8.
+void TestCommandLineJobs::cleanupTestCase()
+{
+    std::error_code ignored;
+    fs::remove_all(m_folder.path().toStdString(), ignored);
 }
 
 QTEST_GUILESS_MAIN(TestCommandLineJobs)

@@ -421,6 +421,8 @@ void TestWorkspace::folderThatIsNotUtf8()
     const auto again = Workspace::open(odd);
     TW_VERIFY(again);
     TW_VERIFY((*again)->job("j1"));
+    std::error_code ignored;
+    fs::remove_all(odd, ignored); // QTemporaryDir would leave it
 }
 
 /// A disk of 256 KiB of its own, where that may be made.
