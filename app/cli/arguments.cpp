@@ -51,7 +51,7 @@ std::optional<Arguments> Command::parse(const QList<QByteArray> &given) const
         const QByteArray id = word.mid(2, equals < 0 ? -1 : equals - 2);
         const Option *option = find(id);
         if (!option) {
-            usageError(QStringLiteral("'%1' has no option '--%2'.").arg(QLatin1String(name), QString::fromUtf8(id)),
+            usageError(QStringLiteral("'%1' has no option '--%2'.").arg(QString::fromUtf8(name), QString::fromUtf8(id)),
                        nearestOption(id, options));
             return std::nullopt;
         }
@@ -59,7 +59,7 @@ std::optional<Arguments> Command::parse(const QList<QByteArray> &given) const
         if ((valueFollows && i + 1 >= given.size()) || (!option->value && equals >= 0)) {
             usageError(valueFollows ? QStringLiteral("The option '--%1' needs a value.").arg(QString::fromUtf8(id))
                                     : QStringLiteral("The option '--%1' takes no value.").arg(QString::fromUtf8(id)),
-                       QStringLiteral("See trainwright-cli %1 --help.").arg(QLatin1String(name)));
+                       QStringLiteral("See trainwright-cli %1 --help.").arg(QString::fromUtf8(name)));
             return std::nullopt;
         }
         result.m_values[id].append(valueFollows ? given[++i] : equals < 0 ? QByteArray("true") : word.mid(equals + 1));
@@ -95,10 +95,11 @@ int Command::execute(const QList<QByteArray> &given) const
     const qsizetype words = arguments->words().size();
     if (words < leastWords || (mostWords >= 0 && words > mostWords))
         return usageError(
-            words < leastWords ? QStringLiteral("'%1' needs more: %2.").arg(QLatin1String(name), QLatin1String(usage))
-                               : QStringLiteral("'%1' takes no '%2'.")
-                                     .arg(QLatin1String(name), QString::fromUtf8(arguments->words().at(mostWords))),
-            QStringLiteral("Usage: trainwright-cli %1 %2").arg(QLatin1String(name), QLatin1String(usage)));
+            words < leastWords
+                ? QStringLiteral("'%1' needs more: %2.").arg(QString::fromUtf8(name), QString::fromUtf8(usage))
+                : QStringLiteral("'%1' takes no '%2'.")
+                      .arg(QString::fromUtf8(name), QString::fromUtf8(arguments->words().at(mostWords))),
+            QStringLiteral("Usage: trainwright-cli %1 %2").arg(QString::fromUtf8(name), QString::fromUtf8(usage)));
     return run(*arguments);
 }
 

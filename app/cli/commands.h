@@ -25,14 +25,21 @@ Command benchCommand();
 Command decodeCommand();
 Command dataCommand();
 Command inspectCommand();
+Command explainCommand();
+Command completionCommand();
+Command helpCommand();
 
 /// Every command, in the order of the help.
 QList<Command> allCommands();
 
 /// The registry with all components; made at first use.
 const ComponentRegistry &components();
-/// --workspace DIR, else the platform's data folder.
+/// --workspace DIR, else the platform's data folder; made where there is none.
 Result<std::unique_ptr<Workspace>> openWorkspace(const Arguments &arguments);
+/// The same for commands that only look: nothing is made, null where there is no workspace yet.
+Result<std::unique_ptr<Workspace>> findWorkspace(const Arguments &arguments);
+/// InvalidWorkspaceError: what findWorkspace() found nothing for.
+Error noWorkspace(const Arguments &arguments);
 /// The pipeline of a file with every --set applied; errors are printed. Nothing: exit code 2.
 std::optional<Pipeline> loadWithSettings(const Arguments &arguments);
 

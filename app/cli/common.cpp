@@ -3,15 +3,14 @@
 #include "app/cli/output.h"
 #include "core/pipeline/pipelinefile.h"
 
-#include <QStringDecoder>
-
 namespace tw::cli {
 
 QList<Command> allCommands()
 {
-    return {runCommand(),      validateCommand(), componentsCommand(), describeCommand(), scoreCommand(),
-            evaluateCommand(), newCommand(),      jobsCommand(),       logsCommand(),     devicesCommand(),
-            inspectCommand(),  decodeCommand(),   dataCommand(),       benchCommand()};
+    return {runCommand(),        validateCommand(), componentsCommand(), describeCommand(), scoreCommand(),
+            evaluateCommand(),   newCommand(),      jobsCommand(),       logsCommand(),     devicesCommand(),
+            inspectCommand(),    decodeCommand(),   dataCommand(),       benchCommand(),    explainCommand(),
+            completionCommand(), helpCommand()};
 }
 
 const ComponentRegistry &components()
@@ -24,32 +23,31 @@ const ComponentRegistry &components()
     return *registry;
 }
 
+static fs::path workspaceFolder(const Arguments &arguments)
+{
+    return arguments.has("workspace") ? arguments.path("workspace") : Workspace::defaultFolder();
+}
+
 Result<std::unique_ptr<Workspace>> openWorkspace(const Arguments &arguments)
 {
-    return Workspace::open(arguments.has("workspace") ? arguments.path("workspace") : Workspace::defaultFolder());
+    return Workspace::open(workspaceFolder(arguments));
 }
 
-static bool isUtf8(const QByteArray &bytes)
+Result<std::unique_ptr<Workspace>> findWorkspace(const Arguments &arguments)
 {
-    QStringDecoder decoder(QStringDecoder::Utf8);
-    [[maybe_unused]] const QString text = decoder.decode(bytes);
-    return !decoder.hasError();
+    const fs::path folder = workspaceFolder(arguments);
+    std::error_code fault;
+    const bool isFile = fs::exists(folder, fault) && !fs::is_directory(folder, fault);
+    if (!isFile && !Workspace::exists(folder))
+        return std::unique_ptr<Workspace>();
+    return Workspace::open(folder);
 }
 
-/// A path that is not UTF-8 cannot pass through text: it is set on the node as bytes.
-static Result<void> applyBytes(Pipeline &pipeline, const QByteArray &assignment)
+Error noWorkspace(const Arguments &arguments)
 {
-    const qsizetype equals = assignment.indexOf('=');
-    const auto target = PortAddress::fromText(QString::fromUtf8(assignment.first(std::max<qsizetype>(0, equals))));
-    PipelineNode *node = pipeline.find(target.node);
-    const ComponentType *type = node ? components().find(node->component) : nullptr;
-    const ParameterSpec *spec = type ? type->schema.find(target.port) : nullptr;
-    if (!spec || spec->kind != ParameterKind::Path)
-        return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "The setting '%1' is not UTF-8 text."),
-                         {QString::fromUtf8(assignment)},
-                         QT_TRANSLATE_NOOP("Error", "Only the value of a path may hold other bytes."));
-    node->parameters.set(target.port, assignment.mid(equals + 1));
-    return {};
+    return makeError(errors::InvalidWorkspace, QT_TRANSLATE_NOOP("Error", "There is no workspace in '%1'."),
+                     {displayPath(workspaceFolder(arguments))},
+                     QT_TRANSLATE_NOOP("Error", "Name the folder that 'run' was given as --workspace."));
 }
 
 std::optional<Pipeline> loadWithSettings(const Arguments &arguments)
@@ -63,9 +61,7 @@ std::optional<Pipeline> loadWithSettings(const Arguments &arguments)
         writeError("Note: " + note.toUtf8() + '\n');
     bool ok = true;
     for (const QByteArray &assignment : arguments.all("set")) {
-        const auto applied = isUtf8(assignment)
-                                 ? applySetting(loaded->pipeline, QString::fromUtf8(assignment), components())
-                                 : applyBytes(loaded->pipeline, assignment);
+        const auto applied = applySettingBytes(loaded->pipeline, assignment, components());
         if (applied.ok())
             continue;
         printError(applied.error());

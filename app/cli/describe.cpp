@@ -8,6 +8,8 @@
 
 #include <QJsonArray>
 
+#include <algorithm>
+
 namespace tw::cli {
 
 namespace {
@@ -100,26 +102,35 @@ QByteArray portLines(const char *title, const QList<PortSpec> &ports)
     return text;
 }
 
+int noSuchComponent(const Arguments &arguments)
+{
+    QStringList ids;
+    for (const ComponentType *type : components().all())
+        ids.append(type->id);
+    if (arguments.words().isEmpty())
+        return usageError(QStringLiteral("'describe' needs a component, a pipeline file or --all."),
+                          QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", "))));
+    QString given;
+    for (const QByteArray &word : arguments.words())
+        if (given.isEmpty() && !ids.contains(QString::fromUtf8(word)))
+            given = QString::fromUtf8(word);
+    const QString nearest = nearestText(given, ids);
+    return usageError(QStringLiteral("There is no component '%1'.").arg(given),
+                      nearest.isEmpty() ? QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", ")))
+                                        : QStringLiteral("Did you mean %1?").arg(nearest));
+}
+
 int describe(const Arguments &arguments)
 {
+    if (arguments.words().size() == 1 && arguments.words().first().endsWith(".json"))
+        return describePipeline(arguments);
     QList<const ComponentType *> types;
     for (const ComponentType *type : components().all())
         if (arguments.has("all") || arguments.words().contains(type->id.toUtf8()))
             types.append(type);
-    if (types.isEmpty()) {
-        QStringList ids;
-        for (const ComponentType *type : components().all())
-            ids.append(type->id);
-        if (arguments.words().isEmpty())
-            return usageError(QStringLiteral("'describe' needs a component or --all."),
-                              QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", "))));
-        const QString given = QString::fromUtf8(arguments.words().first());
-        const QString nearest = nearestText(given, ids);
-        return usageError(QStringLiteral("There is no component '%1'.").arg(given),
-                          nearest.isEmpty()
-                              ? QStringLiteral("The components are %1.").arg(ids.join(QStringLiteral(", ")))
-                              : QStringLiteral("Did you mean %1?").arg(nearest));
-    }
+    const auto isUnknown = [](const QByteArray &id) { return components().find(QString::fromUtf8(id)) == nullptr; };
+    if (types.isEmpty() || std::any_of(arguments.words().begin(), arguments.words().end(), isUnknown))
+        return noSuchComponent(arguments);
     if (arguments.has("markdown"))
         writeOut("# Components\n\n");
     for (const ComponentType *type : types)
@@ -187,11 +198,12 @@ QByteArray describeAsMarkdown(const ComponentType &type)
 Command describeCommand()
 {
     return {"describe",
-            "[COMPONENT…]",
-            "Shows a component's ports and parameters.",
+            "COMPONENT… | FILE",
+            "Shows a component's ports and parameters, or the parameters and outputs of a pipeline file.",
             {{"all", nullptr, "every component"},
+             {"set", "NAME=VALUE", "of a pipeline file: show it with this setting; may be repeated"},
              {"markdown", nullptr, "as a Markdown page"},
-             {"json", nullptr, "as JSON"}},
+             {"json", nullptr, "print one JSON object a line"}},
             0,
             -1,
             describe};

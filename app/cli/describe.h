@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/cli/arguments.h"
 #include "core/component/componenttype.h"
 
 #include <QJsonObject>
@@ -11,5 +12,7 @@ namespace tw::cli {
 QJsonObject describeAsJson(const ComponentType &type);
 QByteArray describeAsText(const ComponentType &type);
 QByteArray describeAsMarkdown(const ComponentType &type);
+/// `describe FILE`: the parameters of a pipeline with ranges, values and what they set, and its outputs.
+int describePipeline(const Arguments &arguments);
 
 } // namespace tw::cli

@@ -16,7 +16,7 @@ static int pipeEnds[2] = {-1, -1};
 static void onSignal(int number)
 {
     const int keptErrno = errno;
-    const char byte = number == SIGTERM ? 'T' : 'I';
+    const char byte = number == SIGTERM ? 'T' : number == SIGHUP ? 'H' : 'I';
     [[maybe_unused]] const auto written = ::write(pipeEnds[1], &byte, 1);
     errno = keptErrno;
 }
@@ -33,12 +33,18 @@ Interrupts::Interrupts(QObject *parent) : QObject(parent)
     sigemptyset(&action.sa_mask);
     ::sigaction(SIGINT, &action, nullptr);
     ::sigaction(SIGTERM, &action, nullptr);
+    struct sigaction before = {};
+    if (::sigaction(SIGHUP, nullptr, &before) == 0 && before.sa_handler != SIG_IGN)
+        ::sigaction(SIGHUP, &action, nullptr);
 }
 
 Interrupts::~Interrupts()
 {
     std::signal(SIGINT, SIG_DFL);
     std::signal(SIGTERM, SIG_DFL);
+    struct sigaction hangUp = {};
+    if (::sigaction(SIGHUP, nullptr, &hangUp) == 0 && hangUp.sa_handler == onSignal)
+        std::signal(SIGHUP, SIG_DFL);
     delete m_notifier;
     for (int &end : pipeEnds) {
         if (end >= 0)
@@ -53,6 +59,8 @@ void Interrupts::readPipe()
     while (::read(pipeEnds[0], &byte, 1) == 1) {
         if (byte == 'T')
             Q_EMIT terminated();
+        else if (byte == 'H')
+            Q_EMIT hungUp();
         else
             Q_EMIT interrupted();
     }

@@ -7,8 +7,8 @@ class QSocketNotifier;
 
 namespace tw::cli {
 
-/// SIGINT and SIGTERM as signals of the event loop (through a pipe: a handler may do no more than
-/// write). One object at a time.
+/// SIGINT, SIGTERM and SIGHUP as signals of the event loop (through a pipe: a handler may do no more than
+/// write). A SIGHUP that is ignored already (nohup) stays ignored. One object at a time.
 class Interrupts : public QObject
 {
     Q_OBJECT
@@ -19,6 +19,7 @@ public:
 Q_SIGNALS:
     void interrupted(); ///< SIGINT
     void terminated();  ///< SIGTERM
+    void hungUp();      ///< SIGHUP: the terminal is gone
 
 private:
     void readPipe();

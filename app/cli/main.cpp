@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/help.h"
 #include "app/cli/output.h"
-#include "core/base/nearest.h"
+#include "core/base/files.h"
 #include "core/base/startup.h"
 #include "core/jobs/environment.h"
 #include "core/train/devices.h"
@@ -14,20 +15,21 @@
 using namespace tw;
 using namespace tw::cli;
 
-static QByteArray overview(const QList<Command> &commands)
+/// Results that nobody could be given are a failure, whatever was computed.
+static int withOutput(int code)
 {
-    QByteArray text = "Usage: trainwright-cli COMMAND [options]\nBuilds, trains and uses image "
-                      "classifiers.\n\nCommands:\n";
-    for (const Command &command : commands)
-        text += "  " + QByteArray(command.name).leftJustified(12) + command.summary + '\n';
-    return text + "\nHelp for one command: trainwright-cli COMMAND --help\n";
+    const int failure = outputFailure();
+    if (failure == 0)
+        return code;
+    printError(tw::writeError("standard output", failure));
+    return code == exitDone ? exitFailed : code;
 }
 
 static int dispatch(const QList<QByteArray> &words)
 {
     const QList<Command> commands = allCommands();
-    if (words.isEmpty() || words.first() == "--help" || words.first() == "help") {
-        writeOut(overview(commands));
+    if (words.isEmpty() || words.first() == "--help") {
+        writeOut(overviewText(commands));
         return words.isEmpty() ? exitUsage : exitDone;
     }
     if (words.first() == "--version") {
@@ -38,14 +40,7 @@ static int dispatch(const QList<QByteArray> &words)
         std::find_if(commands.begin(), commands.end(), [&](const Command &one) { return words.first() == one.name; });
     if (found != commands.end())
         return found->execute(words.mid(1));
-    QStringList names;
-    for (const Command &command : commands)
-        names.append(QString::fromLatin1(command.name));
-    const QString given = QString::fromUtf8(words.first());
-    const QString nearest = nearestText(given, names);
-    return usageError(QStringLiteral("There is no command '%1'.").arg(given),
-                      nearest.isEmpty() ? QStringLiteral("The commands are %1.").arg(names.join(QStringLiteral(", ")))
-                                        : QStringLiteral("Did you mean %1?").arg(nearest));
+    return noSuchCommand(words.first(), commands);
 }
 
 static int runCommand(int argc, char **argv)
@@ -61,7 +56,7 @@ static int runCommand(int argc, char **argv)
     QCoreApplication::setApplicationName(QStringLiteral("trainwright"));
     QCoreApplication::setApplicationVersion(QStringLiteral(TRAINWRIGHT_VERSION));
     setEnvironmentProvider(describeComputation);
-    return dispatch(words);
+    return withOutput(dispatch(words));
 }
 
 int main(int argc, char **argv)

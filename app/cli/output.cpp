@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/output.h"
 
+#include <atomic>
+#include <cerrno>
 #include <cstdio>
 
 #include <unistd.h>
 
 namespace tw::cli {
 
-static void writeTo(FILE *stream, const QByteArray &text)
+static std::atomic<int> firstFailure = 0;
+
+static bool writeTo(FILE *stream, const QByteArray &text)
 {
-    std::fwrite(text.constData(), 1, std::size_t(text.size()), stream);
-    std::fflush(stream);
+    const auto size = std::size_t(text.size());
+    return std::fwrite(text.constData(), 1, size, stream) == size && std::fflush(stream) == 0;
 }
 
 void writeOut(const QByteArray &text)
 {
-    writeTo(stdout, text);
+    if (firstFailure == 0 && !writeTo(stdout, text))
+        firstFailure = errno == 0 ? EIO : errno;
+}
+
+int outputFailure()
+{
+    // A reader that has seen enough (head, less) closes the pipe.
+    return firstFailure == EPIPE ? 0 : firstFailure.load();
 }
 
 void writeError(const QByteArray &text)
 {
-    writeTo(stderr, text);
+    (void)writeTo(stderr, text);
 }
 
 void printError(const Error &error)

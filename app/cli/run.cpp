@@ -4,6 +4,7 @@
 #include "app/cli/jobprinter.h"
 #include "app/cli/output.h"
 #include "core/jobs/jobqueue.h"
+#include "core/jobs/outputfolders.h"
 #include "core/pipeline/validator.h"
 #include "core/train/devices.h"
 
@@ -59,8 +60,17 @@ bool readExports(const Arguments &arguments, JobRequest &request)
                 QStringLiteral("The outputs are %1.").arg(outputsOf(request.pipeline).join(QStringLiteral(", "))));
             return false;
         }
+        if (request.exports.contains(address)) {
+            usageError(QStringLiteral("The output '%1' is exported twice.").arg(address),
+                       QStringLiteral("Export it once and copy the folder."));
+            return false;
+        }
         std::error_code failed;
         request.exports.insert(address, fs::absolute(pathFromBytes(given.mid(equals + 1)), failed));
+    }
+    if (const auto possible = checkExportTargets(request.exports); !possible.ok()) {
+        printError(possible.error());
+        return false;
     }
     return true;
 }
@@ -83,6 +93,10 @@ public:
         connect(&m_queue, &JobQueue::jobFinished, this, &JobRun::onFinished);
         connect(&m_interrupts, &Interrupts::interrupted, this, &JobRun::onInterrupt);
         connect(&m_interrupts, &Interrupts::terminated, this, [this] { cancel(); });
+        connect(&m_interrupts, &Interrupts::hungUp, this, [this] {
+            if (!m_stopAsked)
+                onInterrupt();
+        });
     }
 
     int execute(const JobRequest &request)
@@ -97,6 +111,8 @@ public:
         QCoreApplication::exec();
         drain();
         m_printer.tellDropped(m_queue.droppedEvents(), m_workspace.jobFolder(m_job));
+        if (m_stopAsked)
+            tellKept();
         m_printer.say("Results: " + bytesFromPath(m_workspace.jobFolder(m_job)));
         m_printer.finish();
         if (m_stopAsked)
@@ -109,8 +125,18 @@ public:
 private:
     void drain()
     {
-        for (const JobEvent &event : m_queue.takeEvents())
+        for (const JobEvent &event : m_queue.takeEvents()) {
+            if (const auto *node = std::get_if<NodeStateEvent>(&event.body); node && node->stopped == u"user")
+                m_kept.append(node->node);
             m_printer.print(event);
+        }
+    }
+
+    void tellKept() const
+    {
+        writeError(m_kept.isEmpty()
+                       ? QByteArray("No part of a training was kept.\n")
+                       : "Kept what training had reached: " + m_kept.join(QStringLiteral(", ")).toUtf8() + '\n');
     }
 
     void onFinished(const QString &job, JobState state)
@@ -126,7 +152,9 @@ private:
         if (m_stopAsked)
             return cancel();
         m_stopAsked = true;
-        writeError("Stopping; what training has reached is kept. Press Ctrl-C again to cancel at once.\n");
+        writeError(m_queue.isTraining()
+                       ? "Stopping the training to keep what it has reached. Press Ctrl-C again to cancel at once.\n"
+                       : "Canceling: nothing is being trained. What is done already stays for the next run.\n");
         m_queue.interrupt(m_job);
     }
 
@@ -144,6 +172,7 @@ private:
     QString m_job;
     JobState m_state = JobState::NotStarted;
     bool m_stopAsked = false;
+    QStringList m_kept; ///< training nodes that were stopped and kept
 };
 
 int run(const Arguments &arguments)

@@ -5,6 +5,7 @@
 #include "core/component/componentregistry.h"
 #include "core/jobs/environment.h"
 #include "core/jobs/workspace.h"
+#include "core/pipeline/pipelinefile.h"
 #include "core/train/devices.h"
 #include "ui/common/theme.h"
 #include "ui/common/usersettings.h"
@@ -62,6 +63,11 @@ int runProgram(int argc, char **argv)
         tw::Workspace::open(options->workspace.empty() ? tw::Workspace::defaultFolder() : options->workspace);
     if (!workspace)
         return fail(workspace.error(), 1, options->grab.isEmpty());
+    if (!options->grab.isEmpty() && !options->file.isEmpty()) {
+        // Nobody sees the window's own message: a picture of an empty canvas would pass for the file's.
+        if (const auto loaded = tw::loadPipelineFile(tw::pathFromText(options->file), registry); !loaded)
+            return fail(loaded.error(), 1, false);
+    }
     if (!options->job.isEmpty()) {
         if (const auto job = (*workspace)->job(options->job); !job)
             return fail(job.error(), 1, false);

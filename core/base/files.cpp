@@ -82,16 +82,30 @@ bool writeNewFile(const fs::path &file, const QByteArray &bytes, mode_t mode)
            && descriptor.close();
 }
 
-/// A symbolic link stays one: what it points to is replaced.
+/// A symbolic link stays one: what it points to is written, whether it exists or not.
 fs::path resolvedTarget(const fs::path &file)
 {
-    std::error_code error;
-    if (fs::is_symlink(file, error)) {
-        const fs::path target = fs::canonical(file, error);
-        if (!error)
-            return target;
+    constexpr int mostLinks = 40; // as the system follows
+    fs::path target = file;
+    std::error_code fault;
+    for (int i = 0; i < mostLinks && fs::is_symlink(target, fault); ++i) {
+        const fs::path next = fs::read_symlink(target, fault);
+        if (fault)
+            return file;
+        target = next.is_absolute() ? next : target.parent_path() / next;
     }
-    return file;
+    return target;
+}
+
+/// Devices, pipes and sockets are written, never replaced. Without a reader a pipe refuses at once.
+Result<void> writeThrough(const fs::path &file, const QByteArray &bytes)
+{
+    Descriptor descriptor(::open(file.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+    if (descriptor.isOpen())
+        ::fcntl(descriptor.get(), F_SETFL, ::fcntl(descriptor.get(), F_GETFL) & ~O_NONBLOCK);
+    if (!descriptor.isOpen() || !writeAll(descriptor.get(), bytes) || !descriptor.close())
+        return writeError(file, errno);
+    return {};
 }
 
 fs::path parentOf(const fs::path &path)
@@ -186,11 +200,15 @@ Result<QByteArray> readFile(const fs::path &file, const char *errorName, qint64 
 
 Result<void> writeFileAtomically(const fs::path &file, const QByteArray &bytes)
 {
-    const fs::path target = resolvedTarget(file);
     struct stat status = {};
-    const bool replaces = ::stat(target.c_str(), &status) == 0;
+    const bool replaces = ::stat(file.c_str(), &status) == 0;
     if (replaces && S_ISDIR(status.st_mode))
         return writeError(file, EISDIR);
+    if (replaces && S_ISBLK(status.st_mode))
+        return writeError(file, ENOTSUP); // a whole disk is never meant
+    if (replaces && !S_ISREG(status.st_mode))
+        return writeThrough(file, bytes);
+    const fs::path target = resolvedTarget(file);
     const fs::path temporary = temporarySibling(target, ".part-");
     bool done = writeNewFile(temporary, bytes, 0666);
     if (done && replaces)

@@ -11,6 +11,8 @@ namespace tw {
 /// Whole file. Errors: `errorName` naming the path and the system's reason.
 Result<QByteArray> readFile(const fs::path &file, const char *errorName, qint64 maxBytes = qint64(1) << 40);
 /// Temporary sibling, fsync, rename, fsync of the folder: the old file or the new one, never half.
+/// A symbolic link stays one and leads to the new bytes. What is no regular file (a device, a pipe) is
+/// written and not replaced; a block device is refused.
 /// Errors: FailedToWriteOutputsError naming the path and the system's reason.
 Result<void> writeFileAtomically(const fs::path &file, const QByteArray &bytes);
 Result<void> makeFolder(const fs::path &folder);

@@ -5,6 +5,7 @@
 #include <clocale>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <malloc.h>
 #include <string>
 #include <unistd.h>
@@ -31,8 +32,18 @@ static std::string ownProgram()
     return ::access(path.c_str(), X_OK) == 0 ? path : std::string("/proc/self/exe");
 }
 
+/// A closed standard output would be the number of the next file that is opened, the store for example,
+/// and what is printed would go there. The place taken refuses to be written (or read).
+static void holdStandardDescriptors()
+{
+    for (int descriptor = 0; descriptor <= 2; ++descriptor)
+        if (::fcntl(descriptor, F_GETFD) < 0 && ::open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY) < 0)
+            return;
+}
+
 void prepareProcess(char **argv)
 {
+    holdStandardDescriptors();
     configureAllocator();
     if (std::getenv(secondStartMarker) != nullptr) {
         ::unsetenv(secondStartMarker); // children inherit OMP_WAIT_POLICY and need no mark

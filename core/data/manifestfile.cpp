@@ -235,9 +235,7 @@ QByteArray headText(const ImageManifest &manifest, const fs::path &folder)
                            {"version", QByteArray::number(Version)},
                            {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
                            {"root", jsonText(pathToJson(manifest.root))},
-<<<<<<< HEAD
                            {"root_in_job", jsonText(rootInJob(manifest, folder))},
-=======
                            {"unpacked", manifest.unpacked.empty() ? "null" : jsonText(pathToJson(manifest.unpacked))},
                            {"categories", jsonText(categories)},
                            {"transforms", jsonText(transforms)},

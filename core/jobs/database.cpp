@@ -12,6 +12,9 @@
 #include <cerrno>
 #include <map>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 namespace tw {
 
 namespace {
@@ -95,11 +98,20 @@ void closeThreadConnections()
     threadConnections().closeAll();
 }
 
-Database::Database(fs::path file) : m_file(std::move(file)), m_serial(nextNumber()) {}
+Database::Database(fs::path file) : m_file(std::move(file)), m_serial(nextNumber())
+{
+    // QtSql takes text only; a folder whose name is no UTF-8 is reached through its descriptor, which
+    // SQLite follows to the real bytes.
+    const QByteArray bytes = bytesFromPath(m_file);
+    if (QString::fromUtf8(bytes).toUtf8() != bytes)
+        m_folder = ::open(m_file.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
 
 Database::~Database()
 {
     threadConnections().close(m_serial);
+    if (m_folder >= 0)
+        ::close(m_folder);
 }
 
 Error Database::failure(const QSqlError &error) const
@@ -121,6 +133,13 @@ Error Database::failure(const QSqlError &error) const
                      QT_TRANSLATE_NOOP("Error", "Choose another workspace, or move this file away to begin anew."));
 }
 
+QString Database::databaseName() const
+{
+    if (m_folder < 0)
+        return QString::fromUtf8(bytesFromPath(m_file));
+    return QStringLiteral("/proc/self/fd/%1/%2").arg(m_folder).arg(QString::fromStdString(m_file.filename()));
+}
+
 Result<QSqlDatabase> Database::connection() const
 {
     auto &names = threadConnections().names;
@@ -131,7 +150,7 @@ Result<QSqlDatabase> Database::connection() const
     {
         QSqlDatabase made = QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), name);
         names.emplace(m_serial, name);
-        made.setDatabaseName(QString::fromUtf8(bytesFromPath(m_file)));
+        made.setDatabaseName(databaseName());
         made.setConnectOptions(QStringLiteral("QSQLITE_BUSY_TIMEOUT=%1").arg(busyTimeoutMs));
         Result<void> opened;
         if (!made.open())

@@ -34,6 +34,7 @@ public:
     Result<QSqlQuery> read(const QString &sql, const QVariantList &values = {}) const;
 
 private:
+    QString databaseName() const;
     Result<QSqlDatabase> connection() const;
     Result<int> version(QSqlDatabase &connection) const;
     Result<void> useWriteAheadLog(QSqlDatabase &connection) const;
@@ -42,6 +43,7 @@ private:
 
     fs::path m_file;
     quint64 m_serial;
+    int m_folder = -1; ///< descriptor, of a file whose name is no UTF-8
 };
 
 /// Closes all connections of the calling thread. The last thing a thread of our own does: left to the

@@ -8,6 +8,7 @@
 #include "core/jobs/guarded.h"
 #include "core/jobs/nodekey.h"
 #include "core/jobs/outputfolders.h"
+#include "core/jobs/outputrecord.h"
 
 #include <QDateTime>
 
@@ -69,9 +70,8 @@ bool JobRunner::prepare()
 {
     if (const auto written = writeJobFiles(); !written.ok())
         fail(written.error());
-    for (const fs::path &target : m_task.exports)
-        if (const auto free = checkExportTarget(target); !free.ok())
-            fail(free.error());
+    if (const auto free = checkExportTargets(m_task.exports); !free.ok())
+        fail(free.error());
     auto outcome = lookAtEverything();
     if (m_stop.cancel)
         return false;
@@ -135,8 +135,15 @@ void JobRunner::runNode(int index)
     const QByteArray key = nodeKey(node, m_facts.value(node.id), inputKeys, &m_stop);
     m_keys.insert(node.id, key);
     record.key = QString::fromLatin1(key);
-    if (m_task.force || !reuse(node, record))
+    const bool fedAnew = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                     [this](const PortAddress &from) { return m_anew.contains(from.node); });
+    if (fedAnew)
+        m_anew.insert(node.id);
+    if (m_task.force || fedAnew || !reuse(node, record))
         execute(node, record, *inputs);
+    // What was made from a part of a training must not stand for what the whole one gives.
+    if (!record.stopped.isEmpty())
+        m_keys.remove(node.id);
 }
 
 Result<QMap<QString, PortValue>> JobRunner::inputsOf(const PlanNode &node) const
@@ -218,25 +225,49 @@ Result<void> JobRunner::attempt(const PlanNode &node, NodeRecord &record, const 
 
 bool JobRunner::reuse(const PlanNode &node, NodeRecord &record)
 {
-    const auto source = m_workspace.findReusable(record.key, id());
-    if (!source)
-        return false;
-    const auto job = m_workspace.job(source->first);
-    if (!job.ok())
-        return false;
-    const auto from = std::find_if(job->nodes.begin(), job->nodes.end(),
-                                   [&](const NodeRecord &one) { return one.id == source->second; });
-    record.startedMs = QDateTime::currentMSecsSinceEpoch();
-    if (from == job->nodes.end() || !linkOutputs(m_workspace, job->id, *from, id(), node.id).ok())
-        return false;
-    record.outputs = from->outputs;
-    record.results = from->results;
-    record.reusedFrom = job->id;
-    copyCurves(m_workspace, job->id, from->id, id(), node.id);
+    const auto sources = m_workspace.reusableNodes(record.key, id());
+    for (const auto &[jobId, nodeId] : sources) {
+        const auto job = m_workspace.job(jobId);
+        if (!job.ok())
+            continue;
+        const auto from =
+            std::find_if(job->nodes.begin(), job->nodes.end(), [&](const NodeRecord &one) { return one.id == nodeId; });
+        if (from == job->nodes.end())
+            continue;
+        record.startedMs = QDateTime::currentMSecsSinceEpoch();
+        if (const auto linked = linkOutputs(m_workspace, job->id, *from, id(), node.id); linked.ok()) {
+            takeOver(record, *job, *from);
+            return true;
+        } else {
+            m_anew.insert(node.id);
+            m_task.notes[node.id].append(
+                QStringLiteral("Not reused from job %1: %2").arg(job->id, linked.error().sentence()));
+        }
+    }
+    return false;
+}
+
+void JobRunner::takeOver(NodeRecord &record, const JobRecord &job, const NodeRecord &from)
+{
+    m_anew.remove(record.id);
+    record.outputs = from.outputs;
+    record.results = from.results;
+    record.reusedFrom = job.id;
+    copyCurves(m_workspace, job.id, from.id, id(), record.id);
     for (auto result = record.results.constBegin(); result != record.results.constEnd(); ++result)
-        emitEvent(ResultEvent{node.id, result.key(), *result});
+        emitEvent(ResultEvent{record.id, result.key(), *result});
+    QStringList lines = m_task.notes.value(record.id);
+    lines.append(QStringLiteral("Reused from job %1 (node %2)").arg(job.id, from.id));
+    const fs::path folder = m_workspace.nodeFolder(id(), record.id);
+    // A log that cannot be written is no reason to run a finished node again.
+    if (makeFolder(folder / "logs").ok()) {
+        NodeFiles files(folder);
+        for (const QString &line : std::as_const(lines)) {
+            (void)files.log(LogLevel::Info, line).ok();
+            emitEvent(LogEvent{record.id, 0, LogLevel::Info, line, false});
+        }
+    }
     setNodeState(record, NodeState::Reused);
-    return true;
 }
 
 void JobRunner::exportOutputs()
@@ -253,9 +284,11 @@ Result<void> JobRunner::exportOutput(const PortAddress &from, const fs::path &ta
     if (!finished)
         return {};
     if (!record.outputs.contains(from.port))
-        return makeError(errors::FailedToWriteOutputs,
-                         QT_TRANSLATE_NOOP("Error", "The output %1 was left empty and cannot be exported."),
-                         {from.toText()});
+        return makeError(
+            errors::FailedToWriteOutputs,
+            QT_TRANSLATE_NOOP("Error", "The output %1 was left empty and cannot be exported."), {from.toText()},
+            QT_TRANSLATE_NOOP("Error", "Export another output, or look at the node's log for the reason."));
+    TW_TRY(checkOutputs(m_workspace.nodeFolder(id(), from.node), {from.port}));
     return exportFolder(m_workspace.outputFolder(id(), from.node, from.port), target);
 }
 

@@ -53,6 +53,7 @@ private:
     void runNode(int index);
     Result<QMap<QString, PortValue>> inputsOf(const PlanNode &node) const;
     bool reuse(const PlanNode &node, NodeRecord &record);
+    void takeOver(NodeRecord &record, const JobRecord &job, const NodeRecord &from);
     void execute(const PlanNode &node, NodeRecord &record, const QMap<QString, PortValue> &inputs);
     Result<void> attempt(const PlanNode &node, NodeRecord &record, const QMap<QString, PortValue> &inputs,
                          NodeRunContext &context, StopToken &stop);
@@ -78,6 +79,7 @@ private:
     const std::function<void(JobEvent)> m_sink;
     QMap<QString, PreflightReply> m_facts;
     QMap<QString, QByteArray> m_keys;
+    QSet<QString> m_anew; ///< run although an earlier job had them (damaged there), and what they feed
     std::map<std::pair<QString, QString>, std::any> m_objects; ///< by node and port
     std::optional<Error> m_error;                              ///< the first one
     QSet<QString> m_unstored;                                  ///< nodes that the store has not taken yet

@@ -3,54 +3,13 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/jobs/fileidentity.h"
 
 #include <QJsonObject>
-
-#include <algorithm>
-#include <sys/stat.h>
-#include <vector>
 
 namespace tw {
 
 namespace {
-
-QByteArray statLine(const fs::path &root, const fs::path &file)
-{
-    struct stat status = {};
-    if (::stat(file.c_str(), &status) != 0)
-        return {};
-    const fs::path shown = file == root ? fs::path() : file.lexically_relative(root);
-    return bytesFromPath(shown) + '\0' + QByteArray::number(qint64(status.st_size)) + ' '
-           + QByteArray::number(qint64(status.st_mtim.tv_sec)) + '.'
-           + QByteArray::number(qint64(status.st_mtim.tv_nsec)) + '\n';
-}
-
-/// Hash over the sorted names, sizes and times of all files at `path`; empty when it cannot be told.
-QByteArray fingerprintOf(const fs::path &path, const StopToken *stop)
-{
-    std::error_code fault;
-    std::vector<QByteArray> lines;
-    if (fs::is_directory(path, fault)) {
-        fs::recursive_directory_iterator entry(path, fault);
-        for (; !fault && entry != fs::recursive_directory_iterator(); entry.increment(fault)) {
-            if (stop && stop->cancel)
-                return {};
-            if (!entry->is_directory(fault))
-                lines.push_back(statLine(path, entry->path()));
-        }
-    } else {
-        lines.push_back(statLine(path, path));
-        if (lines.front().isEmpty())
-            return {};
-    }
-    if (fault)
-        return {};
-    std::sort(lines.begin(), lines.end());
-    QByteArray all;
-    for (const QByteArray &line : lines)
-        all += line;
-    return blake2b(all);
-}
 
 QJsonObject portFingerprints(const PreflightReply &facts)
 {
@@ -63,13 +22,21 @@ QJsonObject portFingerprints(const PreflightReply &facts)
     return found;
 }
 
+/// The chosen part of the data, where preflight named it: another part may change as it likes.
+fs::path placeOf(const fs::path &given, const PreflightReply &facts)
+{
+    for (const PortFacts &port : facts.outputs)
+        if (port.path && port.path->native().rfind(given.native(), 0) == 0)
+            return *port.path;
+    return given;
+}
+
 } // namespace
 
 QByteArray nodeKey(const PlanNode &node, const PreflightReply &facts, const QMap<QString, QByteArray> &inputKeys,
                    const StopToken *stop)
 {
     QJsonObject fingerprints = portFingerprints(facts);
-    const bool reported = !fingerprints.isEmpty();
     QJsonObject parameters;
     for (const ParameterSpec &spec : node.component->schema.specs()) {
         if (!spec.affectsResult)
@@ -77,9 +44,9 @@ QByteArray nodeKey(const PlanNode &node, const PreflightReply &facts, const QMap
         const QVariant value = node.values.value(spec.id);
         parameters.insert(spec.id, spec.toJson(value));
         const QByteArray path = spec.kind == ParameterKind::Path ? value.toByteArray() : QByteArray();
-        if (path.isEmpty() || reported)
+        if (path.isEmpty())
             continue;
-        const QByteArray content = fingerprintOf(pathFromBytes(path), stop);
+        const QByteArray content = fileIdentity(placeOf(pathFromBytes(path), facts), stop);
         if (content.isEmpty())
             return {};
         fingerprints.insert(QStringLiteral("parameter:") + spec.id, QString::fromLatin1(content));

@@ -8,8 +8,9 @@ namespace tw {
 /// Node key (contracts.md › Keys and reuse), lower-case hex: component id and version, effective
 /// values of the parameters that affect the result, fingerprints that preflight reported for the
 /// outputs (PortFacts::extra["fingerprint"]), and `inputKeys` (input port → key of the producing
-/// node). Where a path is set and preflight gave no fingerprint, the files at the path are
-/// fingerprinted here (name, size, mtime). Empty when `stop` was set meanwhile or the path is not readable.
+/// node) and, for every path that is set, the identity of the files there (fileIdentity()): the
+/// fingerprint of the manifest alone would take a swapped picture of the same size and time for the
+/// old one. Empty when `stop` was set meanwhile or the path is not readable.
 QByteArray nodeKey(const PlanNode &node, const PreflightReply &facts, const QMap<QString, QByteArray> &inputKeys,
                    const StopToken *stop = nullptr);
 

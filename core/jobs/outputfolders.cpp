@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/jobs/outputfolders.h"
 
+#include "core/jobs/outputrecord.h"
+
 #include <fstream>
 #include <string>
+
+#include <unistd.h>
 
 namespace tw {
 
@@ -22,6 +26,8 @@ Result<void> copyEntry(const fs::directory_entry &entry, const fs::path &target,
             fs::create_hard_link(entry.path(), target, fault);
         if (mode == CopyMode::Bytes || fault)
             fs::copy_file(entry.path(), target, fault);
+        if (!fault)
+            fs::last_write_time(target, entry.last_write_time(fault), fault);
     }
     if (fault)
         return writeError(target, fault.value());
@@ -50,6 +56,7 @@ void removeAll(const fs::path &folder)
 Result<void> OutputFolders::open(const Workspace &workspace, const QString &job, const QString &node,
                                  const ComponentType &component)
 {
+    m_node = workspace.nodeFolder(job, node);
     for (const PortSpec &port : component.outputs) {
         const fs::path destination = workspace.outputFolder(job, node, port.id);
         auto folder = std::make_unique<AtomicFolder>(destination);
@@ -85,12 +92,14 @@ Result<QStringList> OutputFolders::commit(const RunReply &reply)
         done.push_back(port.destination);
         listed.append(port.id);
     }
+    TW_TRY(recordOutputs(m_node, listed));
     return listed;
 }
 
 Result<void> linkOutputs(const Workspace &workspace, const QString &fromJob, const NodeRecord &from,
                          const QString &toJob, const QString &toNode)
 {
+    TW_TRY(checkOutputs(workspace.nodeFolder(fromJob, from.id), from.outputs));
     std::vector<std::unique_ptr<AtomicFolder>> folders;
     for (const QString &port : from.outputs) {
         folders.push_back(std::make_unique<AtomicFolder>(workspace.outputFolder(toJob, toNode, port)));
@@ -103,7 +112,7 @@ Result<void> linkOutputs(const Workspace &workspace, const QString &fromJob, con
             return committed;
         }
     }
-    return {};
+    return recordOutputs(workspace.nodeFolder(toJob, toNode), from.outputs);
 }
 
 void copyCurves(Workspace &workspace, const QString &fromJob, const QString &fromNode, const QString &toJob,
@@ -130,7 +139,8 @@ void copyCurves(Workspace &workspace, const QString &fromJob, const QString &fro
     }
 }
 
-Result<void> checkExportTarget(const fs::path &target)
+/// FailedToWriteOutputsError when `target` exists and is not an empty folder.
+static Result<void> checkIsFree(const fs::path &target)
 {
     std::error_code fault;
     if (!fs::exists(fs::symlink_status(target, fault)))
@@ -143,9 +153,50 @@ Result<void> checkExportTarget(const fs::path &target)
                      QT_TRANSLATE_NOOP("Error", "Name a folder that does not exist, or empty this one."));
 }
 
+/// Makes a folder beside the place of the target's first missing part and takes it away again:
+/// permission bits say nothing of /proc, of a read-only disk, or to the superuser.
+static Result<void> checkIsWritable(const fs::path &target)
+{
+    fs::path parent = target.parent_path();
+    std::error_code fault;
+    while (!fs::exists(parent, fault) && parent.has_relative_path())
+        parent = parent.parent_path();
+    const fs::path probe = parent / (".trainwright-export-" + std::to_string(::getpid()));
+    if (!fs::create_directory(probe, fault))
+        return writeError(target, fault ? fault.value() : EEXIST);
+    fs::remove(probe, fault);
+    return {};
+}
+
+static bool liesIn(const fs::path &inner, const fs::path &outer)
+{
+    const auto parts = std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end());
+    return parts.first == outer.end();
+}
+
+Result<void> checkExportTargets(const QMap<QString, fs::path> &exports)
+{
+    std::map<QString, fs::path> places;
+    for (auto wish = exports.begin(); wish != exports.end(); ++wish) {
+        std::error_code fault;
+        const fs::path absolute = fs::absolute(wish.value() / "", fault).parent_path();
+        const fs::path place = fs::weakly_canonical(absolute, fault);
+        TW_TRY(checkIsFree(absolute));
+        TW_TRY(checkIsWritable(absolute));
+        for (const auto &[other, taken] : places)
+            if (liesIn(place, taken) || liesIn(taken, place))
+                return makeError(errors::FailedToWriteOutputs,
+                                 QT_TRANSLATE_NOOP("Error", "The exports of %1 and %2 meet in %3."),
+                                 {other, wish.key(), displayPath(liesIn(place, taken) ? taken : place)},
+                                 QT_TRANSLATE_NOOP("Error", "Give each output a folder of its own, none in another."));
+        places.emplace(wish.key(), fault ? absolute : place);
+    }
+    return {};
+}
+
 Result<void> exportFolder(const fs::path &folder, const fs::path &target)
 {
-    TW_TRY(checkExportTarget(target));
+    TW_TRY(checkIsFree(target));
     AtomicFolder copy(target);
     TW_TRY(copy.open());
     TW_TRY(copyTree(folder, copy.temporary(), CopyMode::Bytes));

@@ -19,8 +19,8 @@ public:
                       const ComponentType &component);
     /// Port → folder to write into.
     QMap<QString, fs::path> temporary() const;
-    /// Syncs and renames. Ports that were left empty and have no object are not listed.
-    /// The listed ports, in the component's order.
+    /// Syncs, renames and records what was written (outputrecord.h). Ports that were left empty and
+    /// have no object are not listed. The listed ports, in the component's order.
     Result<QStringList> commit(const RunReply &reply);
 
 private:
@@ -31,9 +31,11 @@ private:
         std::unique_ptr<AtomicFolder> folder;
     };
     std::vector<Port> m_ports;
+    fs::path m_node;
 };
 
 /// Copies the outputs of a node as hard links (as bytes where links fail), whole or not at all.
+/// FailedToWriteOutputsError when the outputs are not as they were recorded (checkOutputs()).
 Result<void> linkOutputs(const Workspace &workspace, const QString &fromJob, const NodeRecord &from,
                          const QString &toJob, const QString &toNode);
 
@@ -41,9 +43,11 @@ Result<void> linkOutputs(const Workspace &workspace, const QString &fromJob, con
 void copyCurves(Workspace &workspace, const QString &fromJob, const QString &fromNode, const QString &toJob,
                 const QString &toNode);
 
-/// FailedToWriteOutputsError when `target` exists and is not an empty folder.
-Result<void> checkExportTarget(const fs::path &target);
-/// A copy of its own, atomically; errors as above.
+/// Before anything runs: FailedToWriteOutputsError when two of the export targets ("node.port" →
+/// folder) are one folder or one lies in another, when one exists and is not an empty folder, or
+/// when nothing can be written there.
+Result<void> checkExportTargets(const QMap<QString, fs::path> &exports);
+/// A copy of its own, atomically; the same errors for this one target.
 Result<void> exportFolder(const fs::path &folder, const fs::path &target);
 
 } // namespace tw

@@ -132,6 +132,12 @@ fs::path Workspace::defaultFolder()
     return pathFromText(data) / "trainwright";
 }
 
+bool Workspace::exists(const fs::path &folder)
+{
+    std::error_code fault;
+    return fs::exists(folder / "studio.db", fault);
+}
+
 Result<std::unique_ptr<Workspace>> Workspace::open(const fs::path &folder)
 {
     std::error_code fault;
@@ -348,17 +354,15 @@ Result<void> Workspace::deleteJob(const QString &id)
     return {};
 }
 
-std::optional<std::pair<QString, QString>> Workspace::findReusable(const QString &nodeKey,
-                                                                   const QString &exceptJob) const
+QList<std::pair<QString, QString>> Workspace::reusableNodes(const QString &nodeKey, const QString &exceptJob) const
 {
+    QList<std::pair<QString, QString>> found;
     if (nodeKey.isEmpty())
-        return std::nullopt;
+        return found;
     auto rows = d->database.read(selectNodes("WHERE key = ? AND state IN ('Completed', 'Reused') AND stopped = ''"
                                              " ORDER BY finished_ms DESC"),
                                  {nodeKey});
-    if (!rows.ok())
-        return std::nullopt;
-    while (rows->next()) {
+    while (rows.ok() && rows->next()) {
         const QString job = rows->value(0).toString();
         const NodeRecord node = nodeFromRow(*rows);
         bool complete = job != exceptJob;
@@ -367,9 +371,9 @@ std::optional<std::pair<QString, QString>> Workspace::findReusable(const QString
             complete = complete && fs::is_directory(outputFolder(job, node.id, port), fault);
         }
         if (complete)
-            return std::pair(job, node.id);
+            found.append({job, node.id});
     }
-    return std::nullopt;
+    return found;
 }
 
 } // namespace tw

@@ -59,6 +59,8 @@ class Workspace
 public:
     /// The platform's data folder ("…/share/trainwright").
     static fs::path defaultFolder();
+    /// There is a store in `folder`; nothing is made.
+    static bool exists(const fs::path &folder);
     /// Makes what is missing. InvalidWorkspaceError: not a folder, read-only, locked, newer version.
     static Result<std::unique_ptr<Workspace>> open(const fs::path &folder);
     ~Workspace();
@@ -88,10 +90,10 @@ public:
     /// Removes row and folder; InvalidWorkspaceError while it runs.
     Result<void> deleteJob(const QString &id);
 
-    /// A Completed (or itself Reused), not early-stopped node with this key whose outputs are all
-    /// there: job and node id, the newest first. Nodes of `exceptJob` do not count.
-    std::optional<std::pair<QString, QString>> findReusable(const QString &nodeKey,
-                                                            const QString &exceptJob = {}) const;
+    /// Nodes with this key that are Completed (or themselves Reused), were not stopped early and
+    /// have all their output folders: job and node id, the newest first. Whether the folders still
+    /// hold what was written is not asked here (linkOutputs() does). Nodes of `exceptJob` do not count.
+    QList<std::pair<QString, QString>> reusableNodes(const QString &nodeKey, const QString &exceptJob = {}) const;
 
 private:
     explicit Workspace(fs::path folder);

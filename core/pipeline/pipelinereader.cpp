@@ -149,7 +149,8 @@ private:
         TW_ASSIGN(id, idOf(json, place, m_taken));
         TW_ASSIGN(label, optionalText(json, "label", place));
         TW_ASSIGN(targets, optionalArray(json, "targets", place + QStringLiteral(".targets")));
-        PipelineParameter parameter{id, label, {}, without(json, {"id", "label", "targets"})};
+        // "value" is what a job ran with: the values are those of the nodes.
+        PipelineParameter parameter{id, label, {}, without(json, {"id", "label", "targets", "value"})};
         for (qsizetype i = 0; i < targets.size(); ++i) {
             TW_ASSIGN(target, addressOf(targets[i], QStringLiteral("%1.targets[%2]").arg(place).arg(i)));
             parameter.targets.append(target);

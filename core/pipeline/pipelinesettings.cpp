@@ -2,6 +2,8 @@
 #include "core/base/nearest.h"
 #include "core/pipeline/pipelinefile.h"
 
+#include <QStringDecoder>
+
 #include <algorithm>
 
 namespace tw {
@@ -27,10 +29,17 @@ static QStringList settableNames(const Pipeline &pipeline)
 
 static Result<QVariant> valueFromBytes(const ParameterSpec &spec, const QByteArray &bytes)
 {
+    QStringDecoder decoder(QStringDecoder::Utf8);
+    const QString text = decoder.decode(bytes);
+    if (decoder.hasError() && spec.kind != ParameterKind::Path)
+        return makeError(errors::InvalidPipeline,
+                         QT_TRANSLATE_NOOP("Error", "The value '%2' of parameter '%1' is not UTF-8 text."),
+                         {spec.id, text}, QT_TRANSLATE_NOOP("Error", "Only the value of a path may hold other bytes."))
+            .atParameter(spec.id);
     // QString would lose the bytes of a path that is not UTF-8; "~/" is the shell's and ours.
     if (spec.kind == ParameterKind::Path && !bytes.startsWith('~'))
         return spec.check(bytes);
-    return spec.fromText(QString::fromUtf8(bytes));
+    return spec.fromText(text);
 }
 
 static Result<void> setOne(Pipeline &pipeline, const PortAddress &target, const QByteArray &value,

@@ -2,6 +2,7 @@
 #include "core/base/files.h"
 #include "core/base/json.h"
 #include "core/pipeline/pipelinefile.h"
+#include "core/pipeline/pipelineparameters.h"
 
 namespace tw {
 
@@ -77,6 +78,16 @@ QByteArray parameterText(const PipelineParameter &parameter)
                   + unknownMembers(parameter.unknown));
 }
 
+/// With the value that ran; reading takes the values from the nodes.
+QByteArray effectiveParameterText(const PipelineParameter &parameter, const PipelineParameterFacts &facts)
+{
+    QByteArray text = parameterText(parameter);
+    if (!facts.bound.isEmpty() && !facts.differs)
+        text.insert(text.size() - 1,
+                    ", " + member("value", jsonCompact(facts.bound.first().spec->toJson(facts.bound.first().value))));
+    return text;
+}
+
 QByteArray lines(const QByteArrayList &items)
 {
     return items.isEmpty() ? QByteArrayLiteral("[]") : "[\n    " + items.join(",\n    ") + "\n  ]";
@@ -85,8 +96,10 @@ QByteArray lines(const QByteArrayList &items)
 QByteArray pipelineText(const Pipeline &pipeline, const ComponentRegistry &registry, Values which)
 {
     QByteArrayList parameters, nodes, connections;
-    for (const PipelineParameter &parameter : pipeline.parameters)
-        parameters.append(parameterText(parameter));
+    const auto facts = describePipelineParameters(pipeline, registry);
+    for (qsizetype i = 0; i < pipeline.parameters.size(); ++i)
+        parameters.append(which == Values::Effective ? effectiveParameterText(pipeline.parameters[i], facts[i])
+                                                     : parameterText(pipeline.parameters[i]));
     for (const PipelineNode &node : pipeline.nodes)
         nodes.append(nodeText(node, registry, which));
     for (const PipelineConnection &connection : pipeline.connections)

@@ -4,6 +4,7 @@
 #include "core/base/ids.h"
 #include "core/base/nearest.h"
 #include "core/pipeline/pipelinegraph.h"
+#include "core/pipeline/pipelineparameters.h"
 
 namespace tw {
 
@@ -93,7 +94,7 @@ public:
         for (const PipelineConnection &connection : m_pipeline.connections)
             checkConnection(connection);
         checkSharedInputs();
-        checkPipelineParameters();
+        m_faults += checkPipelineParameters(m_pipeline, m_registry);
         for (const QList<int> &cycle : m_graph.cycles()) {
             QStringList ids;
             for (const int node : cycle)
@@ -192,42 +193,6 @@ private:
                                       QT_TRANSLATE_NOOP("Error", "An input takes one connection: remove the others."))
                                 .atNode(it.key().node));
         }
-    }
-
-    void checkPipelineParameters()
-    {
-        QSet<QString> seen;
-        for (const PipelineParameter &parameter : m_pipeline.parameters) {
-            if (!isNodeId(parameter.id))
-                m_faults.append(makeError(errors::InvalidPipeline,
-                                          QT_TRANSLATE_NOOP("Error", "'%1' is not an id of a pipeline parameter."),
-                                          {parameter.id}, idFormHint));
-            if (seen.contains(parameter.id))
-                m_faults.append(makeError(errors::DuplicateName,
-                                          QT_TRANSLATE_NOOP("Error", "Two pipeline parameters are called '%1'."),
-                                          {parameter.id}, QT_TRANSLATE_NOOP("Error", "Rename one of them.")));
-            seen.insert(parameter.id);
-            if (parameter.targets.isEmpty())
-                m_faults.append(makeError(
-                    errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "Pipeline parameter '%1' sets nothing."),
-                    {parameter.id}, QT_TRANSLATE_NOOP("Error", "Bind it to a parameter of a node, or remove it.")));
-            for (const PortAddress &target : parameter.targets)
-                checkTarget(parameter.id, target);
-        }
-    }
-
-    void checkTarget(const QString &parameterId, const PortAddress &target)
-    {
-        const int node = m_graph.indexOf(target.node);
-        const ComponentType *type = node < 0 ? nullptr : m_registry.find(m_pipeline.nodes[node].component);
-        if (node >= 0 && (type == nullptr || type->schema.find(target.port) != nullptr))
-            return;
-        m_faults.append(
-            makeError(errors::InvalidPipeline,
-                      QT_TRANSLATE_NOOP("Error", "Pipeline parameter '%1' sets '%2', which does not exist."),
-                      {parameterId, target.toText()},
-                      QT_TRANSLATE_NOOP("Error", "Bind it to a parameter of a node, or remove it."))
-                .atNode(node < 0 ? QString() : target.node));
     }
 
     const Pipeline &m_pipeline;

@@ -106,7 +106,8 @@ QString ParameterSpec::rangeText() const
 Error wrongKind(const ParameterSpec &spec, const QString &shownValue, const char *hint)
 {
     return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "Parameter '%1' is %2; it takes: %3."),
-                     {spec.id, shownValue, spec.rangeText()}, hint)
+                     {spec.id, shownValue, spec.rangeText()},
+                     *hint != '\0' ? hint : QT_TRANSLATE_NOOP("Error", "Give '%1' such a value."))
         .atParameter(spec.id);
 }
 
@@ -140,9 +141,17 @@ static Result<QVariant> integerFromText(const ParameterSpec &spec, const QString
     bool ok = false;
     if (const qlonglong whole = text.toLongLong(&ok); ok)
         return QVariant(whole);
-    if (const double number = text.toDouble(&ok); ok)
+    // 1e3 and 16.0 are whole numbers; 1.000 is a thousand to some and one to others. What does not fit
+    // 64 bits would be shown rounded.
+    const qsizetype point = text.indexOf(u'.');
+    const bool isClear = point < 0 || text.contains(u'e', Qt::CaseInsensitive) || text.mid(point + 1) == u'0';
+    const double number = text.toDouble(&ok);
+    constexpr double largestExact = 9007199254740992.0; // 2^53
+    if (ok && isClear && std::abs(number) <= largestExact)
         return QVariant(number);
-    return wrongKind(spec, valueText(text), QT_TRANSLATE_NOOP("Error", "Write a whole number such as 16."));
+    return wrongKind(spec, valueText(text),
+                     ok && isClear ? QT_TRANSLATE_NOOP("Error", "Write a smaller number.")
+                                   : QT_TRANSLATE_NOOP("Error", "Write a whole number such as 16."));
 }
 
 static std::optional<double> numberFromText(const QString &text)

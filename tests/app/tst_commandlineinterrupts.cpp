@@ -19,6 +19,7 @@ private Q_SLOTS:
     void init();
     void cleanup();
     void controlCKeepsTheModel();
+    void lostTerminalKeepsTheModel();
     void secondControlCCancels();
     void terminateCancels();
     void killedIsInterrupted();
@@ -87,12 +88,30 @@ void TestCommandLineInterrupts::controlCKeepsTheModel()
     QCOMPARE(m_process->exitStatus(), QProcess::NormalExit);
     QCOMPARE(m_process->exitCode(), 130);
     QVERIFY2(fs::exists(m_folder->path().toStdString() + "/model/model.json"), "what training has reached is exported");
+    const QByteArray said = m_process->readAllStandardError();
+    QVERIFY2(said.contains("Stopping the training to keep what it has reached.")
+                 && said.contains("Kept what training had reached: train\n"),
+             said.constData());
     QCOMPARE(nodeState("train"), QStringLiteral("Completed"));
     QCOMPARE(nodeState("score"), QStringLiteral("Canceled"));
     QCOMPARE(job().value("state").toString(), QStringLiteral("Canceled"));
     for (const QJsonValue &node : job().value("nodes").toArray())
         if (node.toObject().value("id").toString() == "train")
             QCOMPARE(node.toObject().value("stopped").toString(), QStringLiteral("user"));
+}
+
+/// A terminal that closes tells once or twice: as the first Ctrl-C.
+void TestCommandLineInterrupts::lostTerminalKeepsTheModel()
+{
+    startTraining();
+    sendSignal(SIGHUP);
+    sendSignal(SIGHUP);
+    QVERIFY(m_process->waitForFinished(120000));
+    QCOMPARE(m_process->exitStatus(), QProcess::NormalExit);
+    QCOMPARE(m_process->exitCode(), 130);
+    QVERIFY(fs::exists(m_folder->path().toStdString() + "/model/model.json"));
+    QCOMPARE(nodeState("train"), QStringLiteral("Completed"));
+    QCOMPARE(nodeState("score"), QStringLiteral("Canceled"));
 }
 
 void TestCommandLineInterrupts::secondControlCCancels()
@@ -113,6 +132,7 @@ void TestCommandLineInterrupts::terminateCancels()
     QVERIFY(m_process->waitForFinished(120000));
     QCOMPARE(m_process->exitStatus(), QProcess::NormalExit);
     QCOMPARE(m_process->exitCode(), 130);
+    QVERIFY(m_process->readAllStandardError().contains("No part of a training was kept."));
     QCOMPARE(nodeState("train"), QStringLiteral("Canceled"));
     QVERIFY(!fs::exists(m_folder->path().toStdString() + "/model"));
 }

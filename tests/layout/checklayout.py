@@ -183,8 +183,35 @@ def file_sizes(tree):
             yield f"{name}:{count}: more than 500 lines; divide the file"
 
 
+ERROR_LIST = "core/base/result.h"
+ERROR_NAME = re.compile(r'constexpr char (\w+)\[\] = "(\w+)"')
+# Part of the files' format; only training in several processes can show it.
+AWAITED_ERRORS = {"TimeoutOccurred"}
+
+
+def error_names(tree):
+    """Every error name is thrown somewhere and looked for in a test."""
+    if not (tree.root / ERROR_LIST).exists():
+        return
+    sources = {name: "\n".join(tree.lines(name)) for name in tree.files(CPP)}
+    for short, full in ERROR_NAME.findall(sources[ERROR_LIST]):
+        use = re.compile(rf"\berrors::{short}\b")
+        thrown = any(use.search(text) for name, text in sources.items() if name.startswith(("core/", "app/", "ui/"))
+                     and not name.startswith("core/base/errorpages"))
+        tested = any(use.search(text) or full in text for name, text in sources.items()
+                     if name.startswith("tests/") and "tst_errorpages" not in name)
+        if short in AWAITED_ERRORS:
+            if thrown:
+                yield f"{ERROR_LIST}:1: errors::{short} is thrown now: take it out of AWAITED_ERRORS"
+            continue
+        if not thrown:
+            yield f"{ERROR_LIST}:1: errors::{short} is thrown nowhere"
+        if not tested:
+            yield f"{ERROR_LIST}:1: no test looks for {full}"
+
+
 RULES = {rule.__name__: rule for rule in (includes, gui_free_core, component_ids, banned_words, tests_assert,
-                                          tests_registered, spdx, file_sizes)}
+                                          tests_registered, error_names, spdx, file_sizes)}
 
 GOOD = "// SPDX-License-Identifier: GPL-3.0-or-later\n"
 BREACHES = {
@@ -206,6 +233,8 @@ BREACHES = {
                      ("packaging/a.sh", "cd /wo" + "rk/x\n"), ("packaging/b.txt", "https://py" + "pi.org/simple\n")],
     "tests_assert": [("tests/core/tst_a.cpp", GOOD + "private Q_SLOTS:\n"), ("tests/core/tst_b.cpp", GOOD + "QVERIFY(true);\n")],
     "tests_registered": [("tests/core/tst_lost.cpp", GOOD)],
+    "error_names": [(ERROR_LIST, GOOD + 'inline constexpr char Lost[] = "LostError";\n'),
+                    (ERROR_LIST, GOOD + 'constexpr char TimeoutOccurred[] = "TimeoutOccurredError"; // errors::TimeoutOccurred\n')],
     "spdx": [("core/a.cpp", "\n" + GOOD), ("ui/b.h", "#pragma once\n"), ("packaging/c.sh", "#!/bin/sh\n")],
     "file_sizes": [("core/a.cpp", GOOD + "\n" * 500)],
 }

@@ -7,6 +7,7 @@
 #include <QTest>
 
 #include <cerrno>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -50,6 +51,34 @@ private Q_SLOTS:
         QVERIFY(fs::is_symlink(at("link")));
         QCOMPARE(*readFile(at("real"), errors::Library), QByteArray("two"));
         QCOMPARE(int(fs::status(at("real")).permissions()), 0600);
+    }
+
+    void danglingLinksLeadToANewFile()
+    {
+        fs::create_symlink("new", at("middle"));
+        fs::create_symlink(at("middle"), at("link"));
+        TW_VERIFY(writeFileAtomically(at("link"), "1"));
+        QVERIFY(fs::is_symlink(at("link")) && fs::is_symlink(at("middle")));
+        QCOMPARE(*readFile(at("new"), errors::Library), QByteArray("1"));
+    }
+
+    void devicesAndPipesAreNotReplaced()
+    {
+        QCOMPARE(::mkfifo(at("pipe").c_str(), 0600), 0);
+        const auto unread = writeFileAtomically(at("pipe"), "1");
+        QVERIFY(!unread.ok() && unread.error().name == QLatin1String(errors::FailedToWriteOutputs));
+        const int reader = ::open(at("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+        TW_VERIFY(writeFileAtomically(at("pipe"), "through"));
+        char bytes[16] = {};
+        QCOMPARE(::read(reader, bytes, sizeof bytes), ssize_t(7));
+        ::close(reader);
+        QCOMPARE(QByteArray(bytes), QByteArray("through"));
+        QVERIFY(fs::is_fifo(at("pipe")));
+        TW_VERIFY(writeFileAtomically("/dev/null", "1"));
+        QVERIFY(fs::is_character_file("/dev/null"));
+        const auto full = writeFileAtomically("/dev/full", "1");
+        QVERIFY(!full.ok() && full.error().hint.contains("disk is full"));
+        QVERIFY(fs::is_character_file("/dev/full"));
     }
 
     void namesThatAreNotUtf8AndLongNamesWork()

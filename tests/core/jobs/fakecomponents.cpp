@@ -7,6 +7,7 @@
 #include <chrono>
 #include <fstream>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
 
@@ -80,6 +81,8 @@ Result<RunReply> runStep(const RunRequest &request)
         return makeError(errors::InvalidDataset, "The folder %1 is bad.", {QStringLiteral("x")}, "Fix it.");
     if (mode == u"throw")
         throw std::runtime_error("out of luck");
+    if (mode == u"memory")
+        throw std::bad_alloc();
     for (int i = 0; mode == u"wait" && !context.isCanceled(); ++i) {
         context.progress(-1, QString::number(i));
         pause();
@@ -152,6 +155,10 @@ Result<RunReply> runTrain(const RunRequest &request)
             context.stoppedEarly(QStringLiteral("user"));
             break;
         }
+        if (i == request.values.integer("patience")) {
+            context.stoppedEarly(QStringLiteral("patience"));
+            break;
+        }
         pause();
     }
     write(out / "weights.txt", "whole");
@@ -166,6 +173,7 @@ ComponentType train()
     type.input("untrained_model", "Model", DataType::UntrainedModelDirectory);
     type.output("trained_model", "Trained", DataType::ModelDirectory);
     type.parameter(ParameterSpec::integer("steps", "Steps", 5));
+    type.parameter(ParameterSpec::integer("patience", "Patience", 0));
     type.run = runTrain;
     return type;
 }

@@ -225,6 +225,10 @@ void TestJobQueue::exceptionsBecomeErrors()
     QCOMPARE(record.state, JobState::Failed);
     QCOMPARE(record.error->name, QString(errors::Library));
     QVERIFY(record.error->sentence().contains("out of luck"));
+    QVERIFY(!record.error->hintSentence().isEmpty());
+    const JobRecord memory = finish(submit(requestFor(chain("memory"))));
+    QCOMPARE(memory.error->name, QString(errors::ModuleOutOfMemory));
+    QVERIFY(memory.error->hintSentence().contains("smaller batch"));
 }
 
 void TestJobQueue::preflightErrorsComeTogether()
@@ -299,8 +303,9 @@ void TestJobQueue::stopAndKeepGoesOn()
     QCOMPARE(record.nodes[1].stopped, QStringLiteral("user"));
     QCOMPARE(record.nodes[2].state, NodeState::Completed);
     QCOMPARE(contentOf(m_studio->workspace->outputFolder(job, "score", "table") / "scored.csv"), QByteArray("whole"));
-    QVERIFY(!m_studio->workspace->findReusable(record.nodes[1].key));
-    QVERIFY(m_studio->workspace->findReusable(record.nodes[0].key));
+    QVERIFY(m_studio->workspace->reusableNodes(record.nodes[1].key).isEmpty());
+    QCOMPARE(record.nodes[2].key, QString()); // nor what was made of it
+    QVERIFY(!m_studio->workspace->reusableNodes(record.nodes[0].key).isEmpty());
 }
 
 void TestJobQueue::interruptKeepsTrainingAndExports()

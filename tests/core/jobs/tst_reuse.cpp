@@ -2,7 +2,10 @@
 #include "tests/core/jobs/fakecomponents.h"
 #include "tests/support/testsupport.h"
 
+#include "core/jobs/fileidentity.h"
 #include "core/jobs/nodekey.h"
+#include "core/jobs/outputfolders.h"
+#include "core/jobs/outputrecord.h"
 #include "core/metrics/metricstore.h"
 
 #include <fstream>
@@ -23,7 +26,15 @@ private Q_SLOTS:
     void whatChangesTheKey_data();
     void whatChangesTheKey();
     void changedFilesChangeTheKey();
+    void swappedFilesChangeTheKey();
     void brokenSourceIsNotUsed();
+    void damagedOutputsAreMadeAnew_data();
+    void damagedOutputsAreMadeAnew();
+    void aWholeCopyOfADamagedSourceIsUsed();
+    void partsOfATrainingFeedNoLaterJob();
+    void recordsOfOutputs();
+    void exportTargets_data();
+    void exportTargets();
     void curvesComeAlong();
     void deletedSourceRunsAgain();
 
@@ -174,6 +185,45 @@ void TestReuse::changedFilesChangeTheKey()
     QVERIFY(keyOf(what, "step").isEmpty());
 }
 
+/// Pictures that change places: same names, sizes and modification times.
+void TestReuse::swappedFilesChangeTheKey()
+{
+    const fs::path data = pathFromText(m_studio->temporary.path()) / "data";
+    fs::create_directories(data / "class");
+    const auto time = fs::file_time_type::clock::now() - std::chrono::hours(1);
+    for (const char *name : {"a", "b"}) {
+        std::ofstream(data / "class" / name) << name;
+        fs::last_write_time(data / "class" / name, time);
+    }
+    Pipeline what = pipeline();
+    what.nodes[0].parameters.set("path", bytesFromPath(data));
+    what.nodes[0].parameters.set("print", "what the manifest says");
+    const QByteArray before = keyOf(what, "step");
+    QCOMPARE(keyOf(what, "step"), before);
+    fs::rename(data / "class/a", data / "class/c");
+    fs::rename(data / "class/b", data / "class/a");
+    fs::rename(data / "class/c", data / "class/b");
+    const QByteArray swapped = keyOf(what, "step");
+    QVERIFY(swapped != before);
+    // Written over in place, the times set back.
+    std::ofstream(data / "class/a") << "x";
+    fs::last_write_time(data / "class/a", time);
+    QVERIFY(keyOf(what, "step") != swapped);
+    // Links are followed, loops end.
+    const QByteArray plain = fileIdentity(data);
+    fs::create_directory(data.parent_path() / "other");
+    std::ofstream(data.parent_path() / "other/d") << "d";
+    fs::create_directory_symlink(data.parent_path() / "other", data / "linked");
+    fs::create_directory_symlink(data, data / "loop");
+    const QByteArray linked = fileIdentity(data);
+    QVERIFY(linked.size() == 64 && linked != plain);
+    std::ofstream(data.parent_path() / "other/d") << "dd";
+    QVERIFY(fileIdentity(data) != linked);
+    StopToken stop;
+    stop.cancel = true;
+    QVERIFY(fileIdentity(data, &stop).isEmpty());
+}
+
 void TestReuse::brokenSourceIsNotUsed()
 {
     const JobRecord first = run(pipeline());
@@ -181,6 +231,148 @@ void TestReuse::brokenSourceIsNotUsed()
     const JobRecord second = run(pipeline());
     QCOMPARE(second.nodes[0].state, NodeState::Reused);
     QCOMPARE(second.nodes[1].state, NodeState::Completed);
+}
+
+void TestReuse::damagedOutputsAreMadeAnew_data()
+{
+    QTest::addColumn<QString>("damage");
+    QTest::addColumn<QString>("said");
+    for (const auto &[damage, said] : {std::pair("remove", "is missing"), std::pair("truncate", "0 bytes instead of"),
+                                       std::pair("change", "written since"), std::pair("add", "not written by the job"),
+                                       std::pair("forget", "no readable record")})
+        QTest::newRow(damage) << damage << said;
+}
+
+void TestReuse::damagedOutputsAreMadeAnew()
+{
+    QFETCH(QString, damage);
+    QFETCH(QString, said);
+    const JobRecord first = run(pipeline());
+    const fs::path node = m_studio->workspace->nodeFolder(first.id, "source");
+    const fs::path file = node / "outputs/dataset/deep/value.txt";
+    if (damage == u"remove")
+        fs::remove(file);
+    else if (damage == u"truncate")
+        std::ofstream(file, std::ios::trunc).flush();
+    else if (damage == u"change")
+        std::ofstream(file) << "7";
+    else if (damage == u"add")
+        std::ofstream(file.parent_path() / "new.txt") << "7";
+    else
+        fs::remove(node / "outputs.json");
+    const JobRecord second = run(pipeline());
+    QCOMPARE(second.state, JobState::Completed);
+    QCOMPARE(second.nodes[0].state, NodeState::Completed);
+    // Made from the damaged output or from another one: nobody knows.
+    QCOMPARE(second.nodes[1].state, NodeState::Completed);
+    const QByteArray log = contentOf(m_studio->workspace->nodeFolder(second.id, "source") / "logs/std_log.txt");
+    QVERIFY2(log.contains(first.id.toUtf8()) && log.contains(said.toUtf8()), log.constData());
+    QCOMPARE(contentOf(m_studio->workspace->outputFolder(second.id, "step", "result") / "deep/value.txt"),
+             QByteArray("1"));
+    const JobRecord third = run(pipeline());
+    QCOMPARE(third.nodes[0].reusedFrom, second.id);
+    QCOMPARE(third.nodes[1].reusedFrom, second.id);
+}
+
+void TestReuse::aWholeCopyOfADamagedSourceIsUsed()
+{
+    const JobRecord first = run(pipeline());
+    const JobRecord second = run(pipeline(), true);
+    fs::remove(m_studio->workspace->outputFolder(second.id, "source", "dataset") / "deep/value.txt");
+    const JobRecord third = run(pipeline());
+    QCOMPARE(third.nodes[0].state, NodeState::Reused);
+    QCOMPARE(third.nodes[0].reusedFrom, first.id);
+    const QByteArray log = contentOf(m_studio->workspace->nodeFolder(third.id, "source") / "logs/std_log.txt");
+    QVERIFY2(log.contains("Not reused from job " + second.id.toUtf8())
+                 && log.contains("Reused from job " + first.id.toUtf8()),
+             log.constData());
+}
+
+void TestReuse::partsOfATrainingFeedNoLaterJob()
+{
+    Pipeline what;
+    what.nodes = {makeNode("model", "fake-model"), makeNode("train", "fake-train"), makeNode("score", "fake-score")};
+    what.nodes[1].parameters.set("patience", 2LL);
+    what.connections = {wire("model.untrained_model", "train.untrained_model"),
+                        wire("train.trained_model", "score.trained_model")};
+    const JobRecord first = run(what);
+    QCOMPARE(first.nodes[1].stopped, QStringLiteral("patience"));
+    const JobRecord second = run(what);
+    QCOMPARE(second.nodes[0].state, NodeState::Reused);
+    QCOMPARE(second.nodes[1].state, NodeState::Completed);
+    QCOMPARE(second.nodes[2].state, NodeState::Completed);
+}
+
+void TestReuse::recordsOfOutputs()
+{
+    const fs::path node = pathFromText(m_studio->temporary.path()) / "node";
+    fs::create_directories(node / "outputs/many");
+    for (int i = 0; i <= listedFiles; ++i)
+        std::ofstream(node / "outputs/many" / std::to_string(i)) << i;
+    std::ofstream(node / "outputs/many/gr\xf6\xdf.txt") << "not UTF-8";
+    TW_VERIFY(recordOutputs(node, {"many"}));
+    TW_VERIFY(checkOutputs(node, {"many"}));
+    QVERIFY(contentOf(node / "outputs.json").size() < 1000);
+    fs::remove(node / "outputs/many/7");
+    const auto fewer = checkOutputs(node, {"many"});
+    QVERIFY(!fewer.ok() && fewer.error().sentence().contains("1001 files instead of 1002"));
+    QVERIFY(!fewer.error().hintSentence().isEmpty());
+    QVERIFY(!checkOutputs(node, {"none"}).ok());
+}
+
+void TestReuse::exportTargets_data()
+{
+    QTest::addColumn<QString>("first");
+    QTest::addColumn<QString>("second");
+    QTest::addColumn<QString>("said");
+    QTest::newRow("apart") << "a"
+                           << "b" << QString();
+    QTest::newRow("names that begin alike") << "a"
+                                            << "ab" << QString();
+    QTest::newRow("the same") << "a"
+                              << "a"
+                              << "meet in";
+    QTest::newRow("the same, written otherwise") << "a"
+                                                 << "x/../a/"
+                                                 << "meet in";
+    QTest::newRow("through a link") << "real/a"
+                                    << "link/a"
+                                    << "meet in";
+    QTest::newRow("nested") << "a/b"
+                            << "a"
+                            << "meet in";
+    QTest::newRow("nested deeper") << "a"
+                                   << "a/b/c"
+                                   << "meet in";
+    QTest::newRow("not empty") << "a"
+                               << "real"
+                               << "not an empty folder";
+    QTest::newRow("below a file") << "a"
+                                  << "real/file/b"
+                                  << "Cannot write";
+    QTest::newRow("no real disk") << "a"
+                                  << "/proc/trainwright"
+                                  << "Cannot write";
+}
+
+void TestReuse::exportTargets()
+{
+    QFETCH(QString, first);
+    QFETCH(QString, second);
+    QFETCH(QString, said);
+    const fs::path base = pathFromText(m_studio->temporary.path()) / "exports";
+    fs::create_directories(base / "real");
+    std::ofstream(base / "real/file") << "1";
+    fs::create_directory_symlink("real", base / "link");
+    const auto checked =
+        checkExportTargets({{"n.one", base / first.toStdString()}, {"n.two", base / second.toStdString()}});
+    QCOMPARE(checked.ok(), said.isEmpty());
+    if (checked.ok())
+        return;
+    QVERIFY2(checked.error().sentence().contains(said), qPrintable(checked.error().sentence()));
+    QVERIFY(!checked.error().hintSentence().isEmpty());
+    for (const auto &entry : fs::directory_iterator(base))
+        QVERIFY(entry.path().filename().string().rfind(".trainwright", 0) != 0);
 }
 
 void TestReuse::curvesComeAlong()

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files.h"
+#include "core/jobs/database.h"
 #include "core/jobs/runlock.h"
 #include "core/jobs/workspace.h"
 #include "tests/support/testsupport.h"
@@ -16,6 +18,8 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
@@ -46,6 +50,8 @@ private Q_SLOTS:
     void refusesALockedStore();
     void refusesAReadOnlyFolder();
     void storeIsWalWithAVersion();
+    void folderThatIsNotUtf8();
+    void fullDiskLeavesNothingHalf();
 
 private:
     JobRecord sample(const QString &id, JobState state = JobState::Queued) const;
@@ -248,22 +254,22 @@ void TestWorkspace::reusableNodes()
     job.nodes[0].state = NodeState::Completed;
     job.nodes[0].outputs = QStringList{"out"};
     TW_VERIFY(m_workspace->insertJob(job));
-    QVERIFY(!m_workspace->findReusable("k")); // the folder is not there
+    QVERIFY(m_workspace->reusableNodes("k").isEmpty()); // the folder is not there
     fs::create_directories(m_workspace->outputFolder("j1", "train", "out"));
     const std::pair<QString, QString> expected("j1", "train");
-    QCOMPARE(m_workspace->findReusable("k").value(), expected);
-    QVERIFY(!m_workspace->findReusable("k", "j1"));
-    QVERIFY(!m_workspace->findReusable("other"));
-    QVERIFY(!m_workspace->findReusable(QString()));
+    QCOMPARE(m_workspace->reusableNodes("k").value(0), expected);
+    QVERIFY(m_workspace->reusableNodes("k", "j1").isEmpty());
+    QVERIFY(m_workspace->reusableNodes("other").isEmpty());
+    QVERIFY(m_workspace->reusableNodes(QString()).isEmpty());
     for (const NodeState state : {NodeState::Failed, NodeState::Canceled, NodeState::Running, NodeState::Skipped}) {
         job.nodes[0].state = state;
         TW_VERIFY(m_workspace->updateNode("j1", job.nodes[0]));
-        QVERIFY(!m_workspace->findReusable("k"));
+        QVERIFY(m_workspace->reusableNodes("k").isEmpty());
     }
     job.nodes[0].state = NodeState::Completed;
     job.nodes[0].stopped = "user";
     TW_VERIFY(m_workspace->updateNode("j1", job.nodes[0]));
-    QVERIFY(!m_workspace->findReusable("k"));
+    QVERIFY(m_workspace->reusableNodes("k").isEmpty());
 }
 
 void TestWorkspace::deletesJobs()
@@ -396,6 +402,63 @@ void TestWorkspace::refusesAReadOnlyFolder()
     QVERIFY(WIFEXITED(status));
     if (WEXITSTATUS(status) == 2)
         QSKIP("another user cannot be tried here");
+    QCOMPARE(WEXITSTATUS(status), 0);
+}
+
+void TestWorkspace::folderThatIsNotUtf8()
+{
+    const fs::path odd = pathFromText(m_temporary->path()) / "gr\xf6\xdf";
+    {
+        auto opened = Workspace::open(odd);
+        TW_VERIFY(opened);
+        TW_VERIFY((*opened)->insertJob(sample("j1", JobState::Completed)));
+        std::thread([&] {
+            QVERIFY((*opened)->job("j1").ok());
+            closeThreadConnections();
+        }).join();
+    }
+    QVERIFY(fs::exists(odd / "studio.db"));
+    const auto again = Workspace::open(odd);
+    TW_VERIFY(again);
+    TW_VERIFY((*again)->job("j1"));
+    std::error_code ignored;
+    fs::remove_all(odd, ignored); // QTemporaryDir would leave it
+}
+
+/// A disk of 256 KiB of its own, where that may be made.
+void TestWorkspace::fullDiskLeavesNothingHalf()
+{
+    const fs::path disk = pathFromText(m_temporary->path()) / "disk";
+    fs::create_directories(disk);
+    const pid_t child = ::fork();
+    QVERIFY(child >= 0);
+    if (child == 0) {
+        if (::unshare(CLONE_NEWNS) != 0 || ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0
+            || ::mount("none", disk.c_str(), "tmpfs", 0, "size=256k") != 0)
+            ::_exit(2);
+        auto opened = Workspace::open(disk / "ws");
+        int verdict = opened.ok() ? 0 : 3;
+        std::ofstream(disk / "rest") << std::string(300000, 'x');
+        const auto half = writeFileAtomically(disk / "ws/file", QByteArray(50000, 'x'));
+        if (half.ok() || half.error().name != QString(errors::FailedToWriteOutputs)
+            || !half.error().hint.contains("disk is full")
+            || std::distance(fs::directory_iterator(disk / "ws"), {}) < 3)
+            verdict = 4;
+        for (const auto &entry : fs::directory_iterator(disk / "ws"))
+            if (entry.path().filename().string().find(".part-") != std::string::npos)
+                verdict = 5;
+        Result<void> stored;
+        for (int i = 0; verdict == 0 && stored.ok() && i < 5000; ++i)
+            stored = (*opened)->insertJob(sample(qPrintable(QString::number(i)), JobState::Completed));
+        if (verdict == 0 && (stored.ok() || stored.error().name != QString(errors::FailedToWriteOutputs)))
+            verdict = 6;
+        ::_exit(verdict);
+    }
+    int status = -1;
+    QCOMPARE(::waitpid(child, &status, 0), child);
+    QVERIFY(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 2)
+        QSKIP("a disk of its own cannot be made here");
     QCOMPARE(WEXITSTATUS(status), 0);
 }
 

@@ -73,6 +73,11 @@ static void addDataComponents(ComponentRegistry &registry)
     transform.output("transformation", "Transformation", DataType::TransformationDirectory)
         .parameter(ParameterSpec::integer("size", "Size", 256).atLeast(1));
     registry.add(transform);
+    ComponentType factor = component("fake-factor", "Computer Vision");
+    factor.output("transformation", "Transformation", DataType::TransformationDirectory)
+        .parameter(ParameterSpec::real("factor", "Factor", 1).atLeast(1))
+        .parameter(ParameterSpec::choice("mode", "Mode", "once", {{"once", "Once"}, {"twice", "Twice"}}));
+    registry.add(factor);
     ComponentType apply = component("fake-apply", "Computer Vision");
     apply.input("transformation", "Transformation", DataType::TransformationDirectory)
         .input("image_directory", "Images", DataType::ImageDirectory)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/pipeline/pipelinefile.h"
+#include "core/pipeline/pipelineparameters.h"
 
 #include "tests/core/pipeline/fakecomponents.h"
 #include "tests/support/testsupport.h"
 
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QLocale>
 #include <QTest>
 
 using namespace tw;
@@ -25,6 +29,87 @@ class TestPipelineSettings : public QObject
 {
     Q_OBJECT
 private Q_SLOTS:
+    void factsOfPipelineParameters()
+    {
+        Pipeline pipeline = pipelineWithParameters();
+        pipeline.parameters[0].label.clear();
+        pipeline.parameters[0].targets.append(PortAddress{"mystery1", "x"});
+        auto facts = describePipelineParameters(pipeline, fakeComponents());
+        QCOMPARE(facts.size(), 2);
+        QCOMPARE(facts[0].label, QStringLiteral("Learning rate"));
+        QCOMPARE(facts[0].bound.size(), 2);
+        QCOMPARE(facts[0].bound[1].value, QVariant(0.001));
+        QCOMPARE(facts[0].rangeText(), QStringLiteral("number > 0"));
+        QVERIFY(!facts[0].differs);
+        QCOMPARE(facts[1].rangeText(), QStringLiteral("integer > 0 and number > 0"));
+        TW_VERIFY(applySetting(pipeline, "train2.learning_rate=0.5", fakeComponents()));
+        QVERIFY(describePipelineParameters(pipeline, fakeComponents())[0].differs);
+    }
+
+    /// jobs/<id>/pipeline.json says what ran; opened again, the nodes say it.
+    void effectiveFileHoldsTheValues()
+    {
+        Pipeline pipeline = wholePipeline();
+        pipeline.parameters = {{"rate", "Rate", {{"train1", "learning_rate"}}, {{"owner", "me"}}}};
+        TW_VERIFY(applySetting(pipeline, "rate=0.25", fakeComponents()));
+        const QByteArray effective = writeEffectivePipeline(pipeline, fakeComponents());
+        const QJsonObject stored =
+            QJsonDocument::fromJson(effective).object().value("parameters").toArray().first().toObject();
+        QCOMPARE(stored.value("value").toDouble(), 0.25);
+        QCOMPARE(stored.value("owner").toString(), QStringLiteral("me"));
+        const auto again = readPipeline(effective, fakeComponents());
+        TW_VERIFY(again);
+        QCOMPARE(again->pipeline, pipeline);
+        QVERIFY(!writePipeline(again->pipeline, fakeComponents()).contains("\"value\""));
+    }
+
+    /// Numbers are those of the C locale whatever the system's are.
+    void decimalCommaLocale()
+    {
+        const QLocale before;
+        QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
+        Pipeline pipeline = wholePipeline();
+        const auto point = applySetting(pipeline, "train1.learning_rate=0.001", fakeComponents());
+        const auto comma = applySetting(pipeline, "train1.learning_rate=0,5", fakeComponents());
+        const auto groups = applySetting(pipeline, "train1.epochs=1.000", fakeComponents());
+        const QByteArray written = writeEffectivePipeline(pipeline, fakeComponents());
+        const auto read = readPipeline(written, fakeComponents());
+        QLocale::setDefault(before);
+        TW_VERIFY(point);
+        QVERIFY(!comma.ok() && comma.error().hint.contains("decimal point"));
+        QVERIFY(!groups.ok());
+        QVERIFY2(written.contains("\"learning_rate\": 0.001"), written.constData());
+        TW_VERIFY(read);
+        QCOMPARE(read->pipeline.find("train1")->parameters.value("learning_rate").isValid(), false); // the default
+    }
+
+    void textThatIsNotUtf8()
+    {
+        Pipeline pipeline = wholePipeline();
+        const auto refused = applySettingBytes(pipeline, "source1.label_column=gr\xf6\xdf", fakeComponents());
+        QVERIFY(!refused.ok());
+        QCOMPARE(refused.error().name, QString(errors::InvalidPipeline));
+        QCOMPARE(refused.error().parameter, QStringLiteral("label_column"));
+        QCOMPARE(pipeline, wholePipeline());
+    }
+
+    void hugeNumbersAreShownAsWritten_data()
+    {
+        QTest::addColumn<QString>("text");
+        for (const char *text : {"99999999999999999999", "-9223372036854775809", "9223372036854775807x"})
+            QTest::newRow(text) << QString(text);
+    }
+    void hugeNumbersAreShownAsWritten()
+    {
+        QFETCH(QString, text);
+        Pipeline pipeline = wholePipeline();
+        const auto refused = applySetting(pipeline, "train1.epochs=" + text, fakeComponents());
+        QVERIFY(!refused.ok());
+        QVERIFY2(refused.error().sentence().contains(text), qPrintable(refused.error().sentence()));
+        TW_VERIFY(applySetting(pipeline, "train1.random_seed=9007199254740993", fakeComponents()));
+        QVERIFY(writePipeline(pipeline, fakeComponents()).contains("9007199254740993"));
+    }
+
     void oneParameter_data()
     {
         QTest::addColumn<QByteArray>("setting");

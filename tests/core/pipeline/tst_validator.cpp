@@ -97,6 +97,22 @@ private Q_SLOTS:
         row("parameter without target", errors::InvalidPipeline, "", "sets nothing", [](Pipeline &p) {
             p.parameters = {{"a", "", {}}};
         });
+        row("parameter bound twice", errors::DuplicateName, "train1", "'train1.epochs' is set by", [](Pipeline &p) {
+            p.parameters = {{"a", "", {{"train1", "epochs"}}}, {"b", "", {{"train1", "epochs"}}}};
+        });
+        row("parameter of two kinds", errors::InvalidPipeline, "split1", "(number in (0, 1)), which take different",
+            [](Pipeline &p) {
+                p.parameters = {{"a", "", {{"train1", "epochs"}, {"split1", "fraction"}}}};
+            });
+        row("parameter without a common range", errors::NotInRangeValue, "split1", "number ≥ 1 and number in (0, 1)",
+            [](Pipeline &p) {
+                p.nodes.append(node("factor1", "fake-factor"));
+                p.parameters = {{"a", "", {{"factor1", "factor"}, {"split1", "fraction"}}}};
+            });
+        row("parameter without a common choice", errors::InvalidPipeline, "factor1", "take different", [](Pipeline &p) {
+            p.nodes.append(node("factor1", "fake-factor"));
+            p.parameters = {{"a", "", {{"apply1", "mode"}, {"factor1", "mode"}}}};
+        });
         row("parameter of an absent node", errors::InvalidPipeline, "", "'train9.epochs'", [](Pipeline &p) {
             p.parameters = {{"a", "", {{"train9", "epochs"}}}};
         });
