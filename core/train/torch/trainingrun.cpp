@@ -22,6 +22,13 @@ Error TrainingRun::canceled() const
 
 Error TrainingRun::notANumber() const
 {
+    if (m_notANumberStep == 1) // no setting of the optimizer has had a say yet
+        return makeError(
+            errors::NotInRangeValue,
+            QT_TRANSLATE_NOOP("Error", "The loss was not a number at step %1, before any weight was moved."),
+            {QString::number(m_notANumberStep)},
+            QT_TRANSLATE_NOOP("Error", "Look at the initial weights with inspect --values, and at the "
+                                       "pictures."));
     // A decay of the whole weight in one step overshoots whatever the loss is.
     const bool decayed = m_spec.weightDecay >= 1 && m_spec.learningRate * m_spec.weightDecay >= 1;
     return makeError(errors::NotInRangeValue,
