@@ -171,7 +171,9 @@ void reportResults(const TrainingResult &result, RunContext &context)
     if (result.stopped.isEmpty())
         return;
     context.result(QStringLiteral("stopped"), result.stopped);
-    context.stoppedEarly(result.stopped);
+    // Patience is a rule of the parameters and ends at the same epoch again: as good as any other end.
+    if (result.stopped != QLatin1String("patience"))
+        context.stoppedEarly(result.stopped);
 }
 
 Result<RunReply> runTraining(const RunRequest &request)

@@ -235,6 +235,10 @@ void TestTrainModel::stoppedEarlyIsNoSourceForReuse()
     TW_VERIFY(run({{"stop_after_minutes", 1e-9}}));
     QCOMPARE(m_context->stopped, QStringLiteral("time"));
     QVERIFY(fs::exists(folder() / "trained" / "weights.pth"));
+    m_context = std::make_unique<test::RecordingContext>(folder() / "job2");
+    TW_VERIFY(run({{"epochs", 300}, {"patience", 1}, {"learning_rate", 1.0}}));
+    QCOMPARE(m_context->results[QStringLiteral("stopped")].toString(), QStringLiteral("patience"));
+    QVERIFY(m_context->stopped.isEmpty()); // a rule of the parameters, which ends there again
 }
 
 void TestTrainModel::missingDevice()
