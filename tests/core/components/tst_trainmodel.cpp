@@ -12,6 +12,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <fstream>
+
 using namespace tw;
 
 class TestTrainModel : public QObject
@@ -66,6 +68,7 @@ Result<RunReply> TestTrainModel::run(const QVariantMap &stored)
     const fs::path output = folder() / "trained";
     fs::remove_all(output);
     fs::create_directories(output);
+    std::ofstream(m_context->nodeFolder() / "metrics.jsonl"); // the job's own, which goes into the model
     return type().run({values,
                        {{QStringLiteral("untrained_model"), {{}, model}},
                         {QStringLiteral("training_dataset"), {{}, m_images}},
@@ -186,7 +189,7 @@ void TestTrainModel::refusedValues_data()
     };
     for (const char *above : {"epochs", "batch_size", "patience", "print_frequency", "step_size"})
         row(above, 0, "GreaterThanError");
-    for (const char *above : {"learning_rate", "power", "gamma"})
+    for (const char *above : {"learning_rate", "power"})
         row(above, 0.0, "GreaterThanError");
     for (const char *least : {"warmup_epochs", "num_workers", "threads"})
         row(least, -1, "GreaterThanOrEqualToError");
@@ -198,10 +201,11 @@ void TestTrainModel::refusedValues_data()
         row(inside, 1.0, "NotInRangeValueError");
         row(inside, -0.1, "NotInRangeValueError");
     }
+    row("gamma", 0.0, "NotInRangeValueError");
     row("gamma", 1.5, "NotInRangeValueError");
     for (const char *choice : {"optimizer", "schedule", "class_weights", "patience_reference", "evaluate_training_set",
                                "keep", "on_nan", "normalization"})
-        row(choice, QStringLiteral("sometimes"), "NotInRangeValueError");
+        row(choice, QStringLiteral("sometimes"), "InvalidPipelineError");
     row("node_count", 2, "InvalidResourceLayoutError");
     row("process_count_per_node", 3, "InvalidResourceLayoutError");
     row("warmup_epochs", 99, "LessThanOrEqualToError");
