@@ -35,7 +35,7 @@ PipelineParameterList::PipelineParameterList(PipelineEditor &editor, QWidget *pa
     setAccessibleName(tr("Pipeline parameters"));
     setFrameShape(QFrame::NoFrame);
     setWordWrap(true);
-    setSizeAdjustPolicy(QAbstractScrollArea::AdjustToContents);
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     connect(this, &QListWidget::itemActivated, this, [this](const QListWidgetItem *item) {
         const auto &parameters = m_editor.pipeline().parameters;
         const int index = row(item);
@@ -63,6 +63,11 @@ void PipelineParameterList::refresh()
     }
     setCurrentRow(std::min(current, count() - 1));
     setVisible(count() > 0);
+    constexpr int shownRows = 8; // more scroll
+    int height = 2 * frameWidth() + 4;
+    for (int i = 0; i < std::min(shownRows, count()); ++i)
+        height += sizeHintForRow(i);
+    setFixedHeight(height);
 }
 
 void PipelineParameterList::removeCurrent()
