@@ -96,7 +96,6 @@ ComponentType image_dataset()
     type.parameter(
         ParameterSpec::path("path", QT_TRANSLATE_NOOP("Parameter", "Path"))
             .isRequired()
-            .isDirectory()
             .withHelp(QT_TRANSLATE_NOOP(
                 "Parameter", "A folder with one folder of pictures per class, the same as an archive (.zip, "
                              ".tar, .tar.gz, .tgz, .tar.bz2), a folder of unlabelled pictures, a .csv of path "
