@@ -25,4 +25,4 @@ if $sanitize; then
     ctest --test-dir "$root/build/asan" --output-on-failure --no-tests=error -j "$(nproc)" -L torch-free
 fi
 say "running the tests"
-exec ctest --test-dir "$root/build/release" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+exec ctest --test-dir "$root/build/release" --output-on-failure --no-tests=error -j "$(($(nproc) + 1))" "$@"

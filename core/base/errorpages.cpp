@@ -83,7 +83,7 @@ void addMachinePages(QList<ErrorPage> &pages)
                       {"The batch is too large for the network and the picture size.",
                        "Other programs hold much of the memory, or a limit of the system is low."},
                       {"Lower batch_size; the sentence says what fits where that is known.",
-                       "Use smaller pictures or a smaller network, or bf16 as precision.",
+                       "Use smaller pictures or a smaller network.",
                        "Close other programs, or free the graphics card."}));
     pages.append(
         page(errors::FailedToWriteOutputs, "Something could not be written, or a stored output is damaged.",
