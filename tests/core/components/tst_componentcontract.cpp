@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/ids.h"
 #include "core/component/componentregistry.h"
+#include "core/pipeline/validator.h"
 #include "tests/support/testsupport.h"
 
 #include <QRegularExpression>
@@ -29,6 +30,8 @@ private Q_SLOTS:
     void visibility();
     void crossChecks_data();
     void crossChecks();
+    void everyBoundIsKept_data() { components(); }
+    void everyBoundIsKept();
 
 private:
     void components() const;
@@ -254,6 +257,73 @@ void ComponentContract::crossChecks()
     QCOMPARE(faults.first().parameter, parameter);
     QVERIFY2(faults.first().sentence().contains(offender), qPrintable(faults.first().sentence()));
     QVERIFY(!faults.first().hint.isEmpty());
+}
+
+namespace {
+
+/// Values that the parameter refuses, with the name of the refusal.
+QList<std::pair<QVariant, const char *>> refusedBy(const ParameterSpec &spec)
+{
+    const bool closed = spec.minimum && spec.maximum;
+    const auto beyond = [&](const ParameterBound &bound, int way) {
+        const double value = bound.exclusive ? bound.value : bound.value + way;
+        const QVariant number = spec.kind == ParameterKind::Float || spec.kind == ParameterKind::FloatRange
+                                    ? QVariant(value)
+                                    : QVariant(qlonglong(value));
+        if (spec.kind == ParameterKind::FloatRange)
+            return QVariant(QVariantList{number, number});
+        return spec.kind == ParameterKind::IntList ? QVariant(QVariantList{number}) : number;
+    };
+    QList<std::pair<QVariant, const char *>> refused{{QVariantMap{{"no", "value"}}, errors::InvalidPipeline}};
+    if (spec.minimum)
+        refused.append({beyond(*spec.minimum, -1), closed                    ? errors::NotInRangeValue
+                                                   : spec.minimum->exclusive ? errors::GreaterThan
+                                                                             : errors::GreaterThanOrEqualTo});
+    if (spec.maximum)
+        refused.append({beyond(*spec.maximum, 1), closed ? errors::NotInRangeValue : errors::LessThanOrEqualTo});
+    if (spec.kind == ParameterKind::Choice && !spec.machineChoices)
+        refused.append({QStringLiteral("none_of_them"), errors::InvalidPipeline});
+    if (!spec.automatic && spec.kind != ParameterKind::Text && (spec.kind != ParameterKind::Path || spec.required))
+        refused.append({QVariant(), errors::NullOrEmpty});
+    return refused;
+}
+
+QString shown(QVariant value)
+{
+    if (value.typeId() == QMetaType::QVariantList)
+        value = value.toList().first();
+    return value.typeId() == QMetaType::QVariantMap ? QStringLiteral("{…}") : value.toString();
+}
+
+} // namespace
+
+/// Every parameter of the component, each with all that its declaration refuses.
+void ComponentContract::everyBoundIsKept()
+{
+    const ComponentType *type = current();
+    const ParameterSchema &schema = type->schema;
+    for (const ParameterSpec &spec : schema.specs())
+        for (const auto &[value, name] : refusedBy(spec)) {
+            Pipeline pipeline;
+            pipeline.nodes.resize(1);
+            pipeline.nodes[0].id = QStringLiteral("node");
+            pipeline.nodes[0].component = type->id;
+            ParameterValues &values = pipeline.nodes[0].parameters;
+            if (!spec.visibleWhenId.isEmpty())
+                values.set(spec.visibleWhenId,
+                           *schema.find(spec.visibleWhenId)->fromText(spec.visibleWhenValues.first()));
+            values.set(spec.id, value);
+            QList<Error> faults = validate(pipeline, m_registry);
+            faults.removeIf([&](const Error &fault) { return fault.parameter != spec.id; });
+            const QString what = spec.id + u' ' + shown(value);
+            QVERIFY2(faults.size() == 1, qPrintable(what));
+            QVERIFY2(faults[0].name == QLatin1String(name), qPrintable(what + u' ' + faults[0].toString()));
+            QCOMPARE(faults[0].nodeId, QStringLiteral("node"));
+            QVERIFY2(faults[0].sentence().contains(spec.id) && faults[0].sentence().contains(shown(value)),
+                     qPrintable(faults[0].sentence()));
+            QVERIFY2(faults[0].hintSentence().endsWith(u'.') && !faults[0].hintSentence().contains(u'%'),
+                     qPrintable(faults[0].hintSentence()));
+        }
 }
 
 QTEST_GUILESS_MAIN(ComponentContract)
