@@ -79,12 +79,12 @@ void addValuePages(QList<ErrorPage> &pages)
 
 void addMachinePages(QList<ErrorPage> &pages)
 {
-    pages.append(page(errors::ModuleOutOfMemory, "The memory of the machine or of the graphics card is not enough.",
-                      {"The batch is too large for the network and the picture size.",
-                       "Other programs hold much of the memory, or a limit of the system is low."},
-                      {"Lower batch_size; the sentence says what fits where that is known.",
-                       "Use smaller pictures or a smaller network.",
-                       "Close other programs, or free the graphics card."}));
+    pages.append(
+        page(errors::ModuleOutOfMemory, "The memory of the machine or of the graphics card is not enough.",
+             {"The batch is too large for the network and the picture size.",
+              "Other programs hold much of the memory, or a limit of the system is low."},
+             {"Lower batch_size; the sentence says what fits where that is known.",
+              "Use smaller pictures or a smaller network.", "Close other programs, or free the graphics card."}));
     pages.append(
         page(errors::FailedToWriteOutputs, "Something could not be written, or a stored output is damaged.",
              {"The disk is full or read-only, or you may not write there.",
