@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Every refusal of the components: its name, where it stands, when it comes, and what it says.
 #include "core/base/errorpages.h"
+#include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/jobs/jobqueue.h"
 #include "core/jobs/workspace.h"
 #include "core/pipeline/planner.h"
@@ -29,6 +31,8 @@ private Q_SLOTS:
     void beforeTheRun();
     void inTheRun_data();
     void inTheRun();
+    void faultsStandInTheLog_data();
+    void faultsStandInTheLog();
     void emptyInputs_data();
     void emptyInputs();
     void outputsThatCannotBeWritten_data();
@@ -39,6 +43,7 @@ private:
     fs::path folder() const { return pathFromText(m_folder->path()); }
     Pipeline changed() const;
     void compare(const Error &error) const;
+    void compareFiles(const JobRecord &record) const;
     Result<JobRecord> runJob(const Pipeline &pipeline, const QStringList &upTo = {});
     Result<RunReply> runNode(const char *id, const QMap<QString, PortValue> &inputs, const fs::path &outputs);
     QMap<QString, PortValue> inputsOf(const QString &id) const;
@@ -105,6 +110,22 @@ void TestErrorPlaces::compare(const Error &error) const
     const QString all = error.sentence() + error.hintSentence();
     QVERIFY2(!leftOver.match(all).hasMatch(), qPrintable(all));
     QVERIFY2(errorPage(error.name), "explain knows it");
+}
+
+/// The error on the node and in the files of the job.
+void TestErrorPlaces::compareFiles(const JobRecord &record) const
+{
+    const QString id = record.error->nodeId;
+    const auto failed =
+        std::find_if(record.nodes.begin(), record.nodes.end(), [&](const NodeRecord &node) { return node.id == id; });
+    QVERIFY(failed != record.nodes.end());
+    QCOMPARE(failed->state, NodeState::Failed);
+    QVERIFY(failed->error == record.error);
+    for (const fs::path &place : {m_workspace->jobFolder(record.id), m_workspace->nodeFolder(record.id, id)}) {
+        const auto info = readJsonObject(place / "error_info.json", errors::Library);
+        TW_VERIFY(info);
+        QCOMPARE(*info, record.error->toJson());
+    }
 }
 
 Result<JobRecord> TestErrorPlaces::runJob(const Pipeline &pipeline, const QStringList &upTo)
@@ -225,7 +246,7 @@ void TestErrorPlaces::beforeTheRun_data()
     row("other weights", with("mlp.pth"), "CheckpointMismatch", "model.weights_file",
         {"mlp.pth", "missing: conv1.weight", "unexpected: fc1."});
     const auto load = [](const char *path) { return QVariantMap{{"model", "load-model"}, {"model.path", path}}; };
-    row("load, nothing", load("gone"), "InvalidModelDirectory", "model.path", {"gone"});
+    row("load, nothing", load("nowhere"), "InvalidModelDirectory", "model.path", {"nowhere"});
     row("load, a folder", load("good"), "InvalidModelDirectory", "model.path", {"good", "model.json"});
     row("load, a text", load("notes.pth"), "InvalidModelDirectory", "model.path", {"notes.pth"});
     row("load, other tensors", load("strange.safetensors"), "InvalidModelDirectory", "model.path",
@@ -268,6 +289,7 @@ void TestErrorPlaces::beforeTheRun()
     TW_VERIFY(record);
     QCOMPARE(record->state, JobState::Failed);
     compare(*record->error);
+    compareFiles(*record);
     for (const NodeRecord &node : record->nodes)
         QVERIFY2(node.outputs.isEmpty() && node.startedMs == 0, "nothing has run");
 }
@@ -323,6 +345,7 @@ void TestErrorPlaces::inTheRun()
     TW_VERIFY(record);
     QCOMPARE(record->state, JobState::Failed);
     compare(*record->error);
+    compareFiles(*record);
     for (const NodeRecord &node : record->nodes)
         if (node.state == NodeState::Failed) {
             QCOMPARE(node.id, record->error->nodeId);
@@ -331,6 +354,25 @@ void TestErrorPlaces::inTheRun()
             const fs::path outputs = m_workspace->nodeFolder(record->id, node.id) / "outputs";
             QVERIFY2(!fs::exists(outputs) || fs::is_empty(outputs, none), "nothing half-written stays");
         }
+}
+
+void TestErrorPlaces::faultsStandInTheLog_data()
+{
+    QTest::addColumn<QVariantMap>("changes");
+    QTest::newRow("in the run") << QVariantMap{{"data.path", "torn"}, {"convert.on_unreadable", "fail"}};
+    QTest::newRow("before it") << QVariantMap{{"data.path", "hollow"}};
+}
+
+void TestErrorPlaces::faultsStandInTheLog()
+{
+    const auto record = runJob(changed(), {QStringLiteral("convert")});
+    TW_VERIFY(record);
+    QCOMPARE(record->error->nodeId, QStringLiteral("convert"));
+    const auto log = readFile(m_workspace->nodeFolder(record->id, "convert") / "logs" / "std_log.txt", errors::Library);
+    QEXPECT_FAIL("before it", "a node that the checks refuse writes no log", Abort);
+    QVERIFY(log.ok());
+    QVERIFY(log->contains(record->error->toString().toUtf8()));
+    QVERIFY(log->contains(record->error->hintSentence().toUtf8()));
 }
 
 // --- Every component ------------------------------------------------------------------------------
