@@ -43,6 +43,7 @@ private:
     std::unique_ptr<QTemporaryDir> m_folder;
     std::unique_ptr<test::RecordingContext> m_context;
     ManifestPtr m_images;
+    QString m_usualLog; ///< of a training with no other setting
 };
 
 void TestTrainModel::init()
@@ -124,9 +125,12 @@ void TestTrainModel::everyParameterReachesTheTraining()
     QFETCH(QString, logged);
     // Without the setting the log says something else, so that the row cannot pass by itself.
     const bool isDefault = stored.value(QStringLiteral("device")) == QStringLiteral("cpu");
-    TW_VERIFY(run({}));
-    QCOMPARE(QRegularExpression(logged).match(log()).hasMatch(), isDefault);
-    m_context = std::make_unique<test::RecordingContext>(folder() / "job2");
+    if (m_usualLog.isEmpty()) {
+        TW_VERIFY(run({}));
+        m_usualLog = log();
+        m_context = std::make_unique<test::RecordingContext>(folder() / "job2");
+    }
+    QCOMPARE(QRegularExpression(logged).match(m_usualLog).hasMatch(), isDefault);
     TW_VERIFY(run(stored));
     QVERIFY2(QRegularExpression(logged).match(log()).hasMatch(), qPrintable(log()));
 }
