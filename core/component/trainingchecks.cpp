@@ -72,7 +72,8 @@ void compareCategories(const CategoryFacts &training, const CategoryFacts &valid
             makeError(errors::InvalidDataset,
                       QT_TRANSLATE_NOOP("Error", "The validation pictures lack categories of training: %1."),
                       {shownList(missing)},
-                      QT_TRANSLATE_NOOP("Error", "Add pictures of them, or switch 'Require same categories' off.")));
+                      QT_TRANSLATE_NOOP("Error", "Add pictures of them, or switch 'Require same categories' off."))
+                .atParameter(QStringLiteral("require_same_categories")));
     else
         found.warnings.append(QStringLiteral("No validation pictures of: %1").arg(shownList(missing)));
 }

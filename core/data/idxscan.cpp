@@ -42,9 +42,10 @@ Result<std::vector<std::string>> classNames(const fs::path &imagesFile, const st
     const std::size_t needed = std::size_t(*std::max_element(labels.begin(), labels.end())) + 1;
     if (!given.empty() && given.size() < needed)
         return idxPairError(
-            QT_TRANSLATE_NOOP("Error", "The labels of \"%1\" go up to %2, but only %3 class names are given."),
-            {displayPath(imagesFile), QString::number(needed - 1), QString::number(given.size())},
-            QT_TRANSLATE_NOOP("Error", "Give a name for every label from 0 on, or none."));
+                   QT_TRANSLATE_NOOP("Error", "The labels of \"%1\" go up to %2, but only %3 class names are given."),
+                   {displayPath(imagesFile), QString::number(needed - 1), QString::number(given.size())},
+                   QT_TRANSLATE_NOOP("Error", "Give a name for every label from 0 on, or none."))
+            .atParameter(QStringLiteral("class_names"));
     if (!given.empty()) {
         auto sorted = given;
         std::sort(sorted.begin(), sorted.end());

@@ -104,11 +104,14 @@ void shuffle(Group &group, std::uint64_t seed)
 
 Error badFraction(double fraction, std::size_t count)
 {
-    return makeError(
-               errors::NotInRangeValue,
-               QT_TRANSLATE_NOOP("Error", "With fraction %1 of %2 images an output would be empty."),
-               {QString::number(fraction), QString::number(count)},
-               QT_TRANSLATE_NOOP("Error", "The fraction must lie between 0 and 1, so that each output gets an image."))
+    // Rounded up at the third digit, so that the number shown is allowed.
+    const double lowest = std::ceil(1e5 / double(std::max<std::size_t>(count, 1))) * 1e-5;
+    return makeError(errors::NotInRangeValue,
+                     QT_TRANSLATE_NOOP("Error", "With fraction %1 of %2 images an output would be empty."),
+                     {QString::number(fraction), QString::number(count), QString::number(lowest, 'g', 3)},
+                     QT_TRANSLATE_NOOP("Error",
+                                       "So that each output gets an image the fraction must be at least %3 and "
+                                       "below 1."))
         .atParameter(QStringLiteral("fraction"));
 }
 

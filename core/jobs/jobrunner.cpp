@@ -80,14 +80,30 @@ bool JobRunner::prepare()
     const QList<Error> faults = outcome.ok() ? outcome->errors : QList<Error>();
     for (const Error &error : faults) {
         const bool known = m_task.plan->find(error.nodeId) != nullptr;
-        if (known && recordOf(error.nodeId).state != NodeState::Failed)
+        if (known && recordOf(error.nodeId).state != NodeState::Failed) {
+            logFault(error);
             failNode(recordOf(error.nodeId), error);
-        else
+        } else
             fail(error);
     }
     if (outcome.ok())
         m_facts = std::move(outcome->replies);
     return !m_error;
+}
+
+/// Before the node runs there is no context that would write its log.
+void JobRunner::logFault(const Error &error)
+{
+    const fs::path folder = m_workspace.nodeFolder(id(), error.nodeId);
+    if (!makeFolder(folder / "logs").ok())
+        return; // error_info.json and the store say it too
+    NodeFiles files(folder);
+    for (const QString &line : {error.toString(), error.hintSentence()}) {
+        if (line.isEmpty())
+            continue;
+        (void)files.log(LogLevel::Error, line).ok();
+        emitEvent(LogEvent{error.nodeId, 0, LogLevel::Error, line, false});
+    }
 }
 
 void JobRunner::runNodes()

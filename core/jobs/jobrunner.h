@@ -66,6 +66,7 @@ private:
     NodeRecord &recordOf(const QString &node);
     const NodeRecord &recordOf(const QString &node) const;
     void fail(Error error);
+    void logFault(const Error &error);
     void failNode(NodeRecord &record, Error error);
     void setState(JobState state);
     void setNodeState(NodeRecord &record, NodeState state) { setNodeStates({&record}, state); }

@@ -20,7 +20,8 @@ static Error openError(const fs::path &file, int systemErrno)
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const fs::path &file)
 {
-    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+    // A pipe with no writer would wait for one; below it is refused.
+    const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return openError(file, errno);
     struct stat status = {};

@@ -255,7 +255,7 @@ Result<void> checkInitialWeights(const ModelConfig &config, const fs::path &file
         TW_ASSIGN(network, makeNetwork(config, TensorPlace::ShapesOnly));
         const ImportOptions options = initialweights::lenient(network->headPrefix());
         if (const QString mismatch = weightsMismatch(*network, initial.weights, options); !mismatch.isEmpty())
-            return weightsMismatchError(displayPath(file), mismatch);
+            return weightsMismatchError(displayPath(file), mismatch, config.architecture);
         return {};
     });
 }

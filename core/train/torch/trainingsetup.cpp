@@ -125,6 +125,7 @@ Result<void> TrainingRun::loadInitialWeights()
     ImportOptions options;
     options.headPrefix = m_network->headPrefix();
     options.lenientTypes = true;
+    options.network = m_architecture->name;
     return importWeights(*m_network, initial.weights, displayPath(m_spec.model.weightsFile), options);
 }
 

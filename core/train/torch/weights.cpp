@@ -159,10 +159,12 @@ QString weightsMismatch(const Module &module, const StateDict &weights, const Im
     return parts.join(QStringLiteral("; "));
 }
 
-Error weightsMismatchError(const QString &what, const QString &mismatch)
+Error weightsMismatchError(const QString &what, const QString &mismatch, const QString &network)
 {
     return makeError(errors::CheckpointMismatch,
-                     QT_TRANSLATE_NOOP("Error", "The weights of %1 do not fit the network: %2."), {what, mismatch},
+                     network.isEmpty() ? QT_TRANSLATE_NOOP("Error", "The weights of %1 do not fit the network: %2.")
+                                       : QT_TRANSLATE_NOOP("Error", "The weights of %1 do not fit %3: %2."),
+                     {what, mismatch, network},
                      QT_TRANSLATE_NOOP("Error", "Choose the architecture and arguments that the "
                                                 "weights were made with."));
 }
@@ -170,7 +172,7 @@ Error weightsMismatchError(const QString &what, const QString &mismatch)
 Result<void> importWeights(Module &module, const StateDict &weights, const QString &what, const ImportOptions &options)
 {
     if (const QString mismatch = weightsMismatch(module, weights, options); !mismatch.isEmpty())
-        return weightsMismatchError(what, mismatch);
+        return weightsMismatchError(what, mismatch, options.network);
     c10::NoGradGuard noGrad;
     const auto given = weightsdetail::byName(weights);
     for (const NamedTensor &entry : module.stateDict()) {

@@ -19,6 +19,7 @@ struct ImportOptions
     /// As PyTorch's load_state_dict: floating types are converted, and a missing num_batches_tracked
     /// (files older than PyTorch 0.4.1) becomes 0. False: types and names must be equal.
     bool lenientTypes = false;
+    QString network; ///< its architecture, for the message; may be empty
 };
 
 /// What does not fit, one line each group; empty when all fits. Nothing is copied.
@@ -27,6 +28,6 @@ QString weightsMismatch(const Module &module, const StateDict &weights, const Im
 /// misshapen name; then nothing was copied. `what` names the file or model in the message.
 Result<void> importWeights(Module &module, const StateDict &weights, const QString &what,
                            const ImportOptions &options = {});
-Error weightsMismatchError(const QString &what, const QString &mismatch);
+Error weightsMismatchError(const QString &what, const QString &mismatch, const QString &network = {});
 
 } // namespace tw

@@ -6,6 +6,8 @@
 #include "tests/core/data/archivesamples.h"
 #include "tests/core/data/datasamples.h"
 
+#include <sys/stat.h>
+
 namespace tw::test {
 
 namespace {
@@ -71,6 +73,8 @@ void writeModels(const fs::path &folder)
         freshWeights({QStringLiteral("mlp"), {{"num_classes", 2}, {"height", 8}, {"width", 8}}}, 1).value();
     if (!writePth(folder / "mlp.pth", weights).ok())
         qFatal("the weights could not be written");
+    if (::mkfifo((folder / "pipe.pth").c_str(), 0600) != 0)
+        qFatal("the pipe could not be made");
     TensorBlob strange = weights.front();
     strange.name.assign(1, 'w'); // GCC 12 warns falsely of = "w"
     if (!writeSafetensors(folder / "strange.safetensors", {strange}).ok())
