@@ -126,7 +126,8 @@ private:
     void drain()
     {
         for (const JobEvent &event : m_queue.takeEvents()) {
-            if (const auto *node = std::get_if<NodeStateEvent>(&event.body); node && node->stopped == u"user")
+            if (const auto *node = std::get_if<NodeStateEvent>(&event.body);
+                node && node->state == NodeState::Completed && node->stopped == u"user")
                 m_kept.append(node->node);
             m_printer.print(event);
         }

@@ -234,7 +234,8 @@ QByteArray headText(const ImageManifest &manifest, const fs::path &folder)
     return jsonObjectLine({{"format", jsonString(QLatin1String(Format))},
                            {"version", QByteArray::number(Version)},
                            {"storage", jsonString(QLatin1String(storageName(manifest.storage)))},
-                           {"root", jsonText(pathToJson(manifest.root))},
+                           // Pictures beside this file move with it; while it is written the folder has another name.
+                           {"root", jsonText(pathToJson(manifest.root == folder ? fs::path(".") : manifest.root))},
                            {"root_in_job", jsonText(rootInJob(manifest, folder))},
                            {"unpacked", manifest.unpacked.empty() ? "null" : jsonText(pathToJson(manifest.unpacked))},
                            {"categories", jsonText(categories)},

@@ -207,10 +207,12 @@ void JobRunner::execute(const PlanNode &node, NodeRecord &record, const QMap<QSt
     if (!canceled && !outcome.error().hint.isEmpty())
         context.log(LogLevel::Error, outcome.error().hintSentence());
     (void)context.finish().ok();
-    if (canceled)
+    if (canceled) {
+        record.stopped.clear(); // it may have been stopped to be kept, and canceled after that
         setNodeState(record, NodeState::Canceled);
-    else
+    } else {
         failNode(record, outcome.error());
+    }
 }
 
 /// From the first log line to the listed outputs.

@@ -181,9 +181,8 @@ Result<TableEvaluation> TableCounter::finish(const StopToken *stop)
     const auto isSeen = [](const ClassFigures &one) { return one.support > 0; };
     if (std::none_of(begin, begin + std::ptrdiff_t(m_result.classes), isSeen))
         return makeError(errors::InvalidDataset,
-                         QT_TRANSLATE_NOOP("Error",
-                                           "None of the categories of the pictures at '%1' is a class of the model: "
-                                           "the pictures have %2, the model has %3."),
+                         QT_TRANSLATE_NOOP("Error", "None of the pictures' categories is a class of the model ('%1'): "
+                                                    "the pictures have %2, the model has %3."),
                          {m_result.input, quotedList(textsOf(m_result.labels).mid(qsizetype(m_result.classes))),
                           quotedList(textsOf(m_result.labels).first(qsizetype(m_result.classes)))},
                          QT_TRANSLATE_NOOP("Error", "Give the folders the names of the model's classes."));

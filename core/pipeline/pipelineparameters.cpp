@@ -74,7 +74,7 @@ private:
             return;
         QStringList known;
         if (node == nullptr)
-            known = m_pipeline.nodeIds().values();
+            known = orderedNodeIds(m_pipeline);
         else
             for (const ParameterSpec &spec : type->schema.specs())
                 known.append(spec.id);
@@ -173,6 +173,14 @@ QString PipelineParameterFacts::rangeText() const
         if (const QString range = one.spec->rangeText(); !ranges.contains(range))
             ranges.append(range);
     return ranges.join(QStringLiteral(" and "));
+}
+
+QStringList orderedNodeIds(const Pipeline &pipeline)
+{
+    QStringList ids;
+    for (const PipelineNode &node : pipeline.nodes)
+        ids.append(node.id);
+    return ids;
 }
 
 QList<PipelineParameterFacts> describePipelineParameters(const Pipeline &pipeline, const ComponentRegistry &registry)

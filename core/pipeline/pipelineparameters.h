@@ -25,6 +25,9 @@ struct PipelineParameterFacts
     QString rangeText() const;
 };
 
+/// In the order of the file, for messages.
+QStringList orderedNodeIds(const Pipeline &pipeline);
+
 QList<PipelineParameterFacts> describePipelineParameters(const Pipeline &pipeline, const ComponentRegistry &registry);
 
 /// Pure, part of validate(). InvalidPipelineError: form of the id, sets nothing, sets what does not

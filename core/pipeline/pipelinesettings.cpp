@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/nearest.h"
 #include "core/pipeline/pipelinefile.h"
+#include "core/pipeline/pipelineparameters.h"
 
 #include <QStringDecoder>
 
@@ -47,7 +48,7 @@ static Result<void> setOne(Pipeline &pipeline, const PortAddress &target, const 
 {
     PipelineNode *node = pipeline.find(target.node);
     if (node == nullptr)
-        return unknownName(target.node, QStringList(pipeline.nodeIds().values()),
+        return unknownName(target.node, orderedNodeIds(pipeline),
                            QT_TRANSLATE_NOOP("Error", "There is no node '%1' to set a parameter of."));
     const ComponentType *type = registry.find(node->component);
     if (type == nullptr) {

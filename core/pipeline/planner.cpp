@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/pipeline/planner.h"
+#include "core/pipeline/pipelineparameters.h"
 
 #include "core/component/emptyport.h"
 #include "core/pipeline/pipelinegraph.h"
@@ -30,7 +31,7 @@ static Result<QList<int>> targets(const Pipeline &pipeline, const PipelineGraph 
     for (const QString &id : upTo) {
         if (graph.indexOf(id) < 0) {
             return makeError(errors::InvalidPipeline, QT_TRANSLATE_NOOP("Error", "There is no node '%1' to run up to."),
-                             {id, QStringList(pipeline.nodeIds().values()).join(QStringLiteral(", "))},
+                             {id, orderedNodeIds(pipeline).join(QStringLiteral(", "))},
                              QT_TRANSLATE_NOOP("Error", "Nodes are: %2."));
         }
         nodes.append(graph.indexOf(id));

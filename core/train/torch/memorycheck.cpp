@@ -113,6 +113,26 @@ std::int64_t measureActivations(Network &network, std::int64_t images, std::int6
     return meter->peak();
 }
 
+Result<void> TrainingRun::checkWeightsMemory()
+{
+    if (!m_device->is_cpu())
+        return {};
+    TW_ASSIGN(shapes, makeNetwork(m_info.config, TensorPlace::ShapesOnly));
+    const double weights = double(shapes->parameterCount()) * double(sizeof(float));
+    // Weights, gradients, optimizer states, and the kept copy while another takes its place.
+    const int states = m_spec.optimizer != QLatin1String("sgd") ? 2 : m_spec.momentum > 0 ? 1 : 0;
+    const double needed = weights * (4 + states), available = double(availableMemoryBytes());
+    if (needed <= 0.9 * available)
+        return {};
+    return makeError(errors::ModuleOutOfMemory,
+                     QT_TRANSLATE_NOOP("Error",
+                                       "%1 has %2 parameters: weights, gradients and optimizer need about %3 MB "
+                                       "of memory; of the %4 MB that are free at most 90 % are taken."),
+                     {m_architecture->name, QString::number(shapes->parameterCount()),
+                      QString::number(needed * 1e-6, 'f', 0), QString::number(available * 1e-6, 'f', 0)},
+                     QT_TRANSLATE_NOOP("Error", "Use a smaller network, or close other programs."));
+}
+
 Result<void> TrainingRun::checkMemory()
 {
     if (!m_device->is_cpu())

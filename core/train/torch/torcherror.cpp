@@ -3,15 +3,28 @@
 
 #include <c10/util/Exception.h>
 
+#include <QRegularExpression>
+
 #include <new>
 
 namespace tw {
 
 namespace torcherror {
 
+/// "… you tried to allocate 4398046511104 bytes. …" in words of our own.
+QString withoutLibraryWords(const QString &text)
+{
+    static const QRegularExpression bytes(QStringLiteral("allocate (\\d+) bytes"));
+    const auto match = bytes.match(text);
+    return match.hasMatch()
+               ? QStringLiteral("%1 MB at once could not be had.").arg(match.captured(1).toDouble() * 1e-6, 0, 'f', 0)
+               : text;
+}
+
 Error outOfMemory(const QString &detail)
 {
-    return makeError(errors::ModuleOutOfMemory, QT_TRANSLATE_NOOP("Error", "The memory does not suffice: %1"), {detail},
+    return makeError(errors::ModuleOutOfMemory, QT_TRANSLATE_NOOP("Error", "The memory does not suffice: %1"),
+                     {withoutLibraryWords(detail)},
                      QT_TRANSLATE_NOOP("Error", "Use a smaller batch_size, smaller images or a "
                                                 "smaller network, or close other programs."));
 }

@@ -38,6 +38,8 @@ private:
     Result<void> checkInputSizes();
     Result<void> loadInitialWeights();
     void initialiseOptimizer();
+    /// ModuleOutOfMemoryError, from the shapes alone, before any of the weights takes memory.
+    Result<void> checkWeightsMemory();
     Result<void> checkMemory();
     void initialiseLoss();
     Result<void> initialiseLoaders();

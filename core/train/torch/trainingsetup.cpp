@@ -50,6 +50,7 @@ Result<void> TrainingRun::initialiseNetwork()
     TW_ASSIGN(normalization, resolveNormalization(m_spec, m_data, &m_context.stopToken()));
     m_info.normalization = normalization;
     at::manual_seed(m_spec.seed);
+    TW_TRY(checkWeightsMemory());
     TW_ASSIGN(network, makeNetwork(m_info.config, TensorPlace::Memory));
     m_network = std::move(network);
     at::Generator generator = at::detail::createCPUGenerator(m_spec.seed);

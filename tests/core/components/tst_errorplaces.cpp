@@ -315,7 +315,7 @@ void TestErrorPlaces::inTheRun_data()
     row("pictures too small", {{"model", "densenet"}}, data, "train", {"densenet121", "8×8"});
     row("lost in training", {{"data.path", "torn"}, {"convert.verify", "header"}}, data, "train", {"10 %"});
     row("no number", {{"train.learning_rate", 1e30}}, "NotInRangeValue", "train.learning_rate", {"step", "1e+30"});
-    row("too little memory", {{"train.epochs", 2LL}}, "ModuleOutOfMemory", "train.batch_size", {"batch_size 4"});
+    row("too little memory", {{"train.epochs", 2LL}}, "ModuleOutOfMemory", "train", {"parameters", "0 MB"});
     const QVariantMap validated{{">train.validation_dataset", "convert.image_directory"}};
     const auto scoring = [&](const char *path) {
         QVariantMap changes = validated;

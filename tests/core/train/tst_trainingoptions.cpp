@@ -6,6 +6,7 @@
 #include "tests/core/train/trainfixture.h"
 #include "tests/support/testsupport.h"
 
+#include <QJsonArray>
 #include <QTest>
 
 #include <cmath>
@@ -287,10 +288,15 @@ void TestTrainingOptions::tooLittleMemory()
     small.spec.batchSize = std::max(1, fits / 2);
     const auto smaller = train(small.spec, context);
     TW_VERIFY(smaller);
-    qputenv("TRAINWRIGHT_MEMORY_LIMIT_MB", "1");
-    const auto none = train(small.spec, context);
-    QVERIFY(!none.ok());
-    QVERIFY2(none.error().hint.contains(QStringLiteral("Not even one image")), qPrintable(none.error().toString()));
+    // A network whose weights alone are too many is refused before they are made.
+    TrainingSpec huge = small.spec;
+    huge.model.config = {QStringLiteral("mlp"), {{"in_channels", 1}, {"hidden_sizes", QJsonArray{60000, 60000}}}};
+    const auto tooLarge = train(huge, context);
+    QVERIFY(!tooLarge.ok());
+    QCOMPARE(tooLarge.error().name, QStringLiteral("ModuleOutOfMemoryError"));
+    QVERIFY2(tooLarge.error().toString().contains(QStringLiteral("parameters")),
+             qPrintable(tooLarge.error().toString()));
+    QVERIFY(peakResidentMegabytes() < 5000);
     qunsetenv("TRAINWRIGHT_MEMORY_LIMIT_MB");
 }
 
