@@ -51,7 +51,7 @@ public:
         const c10::NoGradGuard noGrad;
         for (auto &[buffer, before] : m_buffers)
             buffer.copy_(before);
-        for (at::Tensor &parameter : parametersOf(m_network))
+        for (at::Tensor &parameter : m_network.parameters())
             parameter.mutable_grad().reset();
         const std::lock_guard lock(m_generator.mutex());
         m_generator.set_state(m_state);
@@ -60,7 +60,6 @@ public:
     Unchanged &operator=(const Unchanged &) = delete;
 
 private:
-    static std::vector<at::Tensor> parametersOf(Network &network) { return network.parameters(); }
     Network &m_network;
     at::Generator m_generator;
     at::Tensor m_state;
@@ -99,7 +98,7 @@ Error tooLittle(int batchSize, std::int64_t needed, std::int64_t available, std:
 } // namespace memorycheck
 
 std::int64_t measureActivations(Network &network, std::int64_t images, std::int64_t channels, std::int64_t height,
-                                std::int64_t width, bool channelsLast, std::int64_t classes)
+                                std::int64_t width, bool channelsLast)
 {
     const memorycheck::Unchanged unchanged(network);
     const auto meter = std::make_shared<memorycheck::Meter>();
@@ -108,7 +107,7 @@ std::int64_t measureActivations(Network &network, std::int64_t images, std::int6
     at::Tensor input = at::zeros({images, channels, height, width});
     if (channelsLast)
         input = input.contiguous(at::MemoryFormat::ChannelsLast);
-    const at::Tensor labels = at::zeros({images}, at::TensorOptions().dtype(at::kLong)).remainder_(classes);
+    const at::Tensor labels = at::zeros({images}, at::TensorOptions().dtype(at::kLong));
     at::cross_entropy_loss(network.forward(input), labels).backward();
     return meter->peak();
 }
@@ -140,7 +139,7 @@ Result<void> TrainingRun::checkMemory()
     const std::int64_t available = availableMemoryBytes();
     const auto measure = [&](std::int64_t images) {
         return measureActivations(*m_network, images, m_info.channels, m_info.height, m_info.width,
-                                  m_architecture->channelsLast, std::int64_t(m_info.classes.size()));
+                                  m_architecture->channelsLast);
     };
     const std::int64_t one = measure(1), two = measure(2);
     const std::int64_t weights = memorycheck::bytesOf(m_network->parameters());

@@ -11,6 +11,6 @@ namespace tw {
 /// zero images, beyond those there before; the gradients count. Weights, running statistics,
 /// gradients and random generators are afterwards what they were. CPU only.
 std::int64_t measureActivations(Network &network, std::int64_t images, std::int64_t channels, std::int64_t height,
-                                std::int64_t width, bool channelsLast, std::int64_t classes);
+                                std::int64_t width, bool channelsLast);
 
 } // namespace tw
