@@ -79,7 +79,12 @@ int benchLoading(const Arguments &arguments)
     if (transform != "train" && transform != "val")
         return usageError(
             QStringLiteral("'--transform %1' is neither train nor val.").arg(QString::fromUtf8(transform)), {});
+    const QByteArray pixelPath = arguments.has("pixel-path") ? arguments.bytes("pixel-path") : QByteArray("exact");
+    if (pixelPath != "exact" && pixelPath != "fast")
+        return usageError(
+            QStringLiteral("'--pixel-path %1' is neither exact nor fast.").arg(QString::fromUtf8(pixelPath)), {});
     BenchLoaderOptions options;
+    options.fast = pixelPath == "fast";
     options.data = arguments.words().at(1);
     options.trainTransform = transform == "train";
     options.size = int(*size);
@@ -90,7 +95,11 @@ int benchLoading(const Arguments &arguments)
     if (!report.ok())
         return failWith(report.error());
     printFigures({{"images_per_second", report->imagesPerSecond},
+                  {"first_images_per_second", report->firstImagesPerSecond},
                   {"cpu_ms_per_image", report->cpuMsPerImage},
+                  {"decode_ms", report->decodeMs},
+                  {"transform_ms", report->transformMs},
+                  {"megabytes_per_second", report->megabytesPerSecond},
                   {"peak_rss_mb", report->peakRssMb}},
                  arguments.has("json"));
     return exitDone;
@@ -124,6 +133,7 @@ Command benchCommand()
              {"transform", "T", "train or val"},
              {"size", "N", "edge of the loaded pictures"},
              {"workers", "N", "loader threads"},
+             {"pixel-path", "P", "exact or fast"},
              {"seconds", "S", "how long to load"},
              {"json", nullptr, "print JSON"}},
             1,

@@ -175,6 +175,7 @@ void BatchLoader::Private::perform(const Claim &claimed, LoaderScratch &scratch)
 {
     const Clock::time_point start = Clock::now();
     const std::int64_t bytesBefore = scratch.read.bytesRead;
+    const double decodeBefore = scratch.decodeSeconds, transformBefore = scratch.transformSeconds;
     std::size_t done = 0;
     for (std::size_t slot = claimed.begin; slot < claimed.end && !abandon.load(std::memory_order_relaxed);
          ++slot, ++done)
@@ -182,6 +183,8 @@ void BatchLoader::Private::perform(const Claim &claimed, LoaderScratch &scratch)
     const std::lock_guard lock(mutex);
     claimed.work->filled += done;
     counts.workSeconds += secondsSince(start);
+    counts.decodeSeconds += scratch.decodeSeconds - decodeBefore;
+    counts.transformSeconds += scratch.transformSeconds - transformBefore;
     counts.images += std::int64_t(done);
     counts.bytesRead += scratch.read.bytesRead - bytesBefore;
     if (isFrontReady())

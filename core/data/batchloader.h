@@ -22,6 +22,12 @@ struct Normalization
 
 enum class MemoryOrder { ChannelsFirst, ChannelsLast };
 
+/// Exact: Pillow's pixels bit for bit. Fast: for training batches only. Large JPEG pictures are decoded
+/// smaller by the inverse DCT where what is resized stays at least twice as large as what comes out,
+/// and resizing does not round in between. Largest difference to the exact pixels one level and
+/// PSNR ≥ 55 dB without the smaller decoding, ≥ 53 dB with it.
+enum class PixelPath { Exact, Fast };
+
 struct LoaderOptions
 {
     int batchSize = 16;
@@ -33,6 +39,7 @@ struct LoaderOptions
     Normalization normalization;
     int channels = 3; ///< 3 RGB, 1 PIL's L
     MemoryOrder order = MemoryOrder::ChannelsFirst;
+    PixelPath pixelPath = PixelPath::Exact;
     bool skipUnreadable = true; ///< false: the first one is an error
     double largestLoss = 0.1;   ///< share of unreadable images above which they are an error; 1: never
     DecodeOptions decode;
@@ -52,8 +59,10 @@ using BatchPtr = std::shared_ptr<const Batch>;
 
 struct LoaderStatistics
 {
-    double waitSeconds = 0; ///< the caller's waiting in next()
-    double workSeconds = 0; ///< sum over workers
+    double waitSeconds = 0;      ///< the caller's waiting in next()
+    double workSeconds = 0;      ///< sum over workers
+    double decodeSeconds = 0;    ///< of these: reading and decoding
+    double transformSeconds = 0; ///< of these: transforming and normalising
     std::int64_t images = 0;
     std::int64_t bytesRead = 0;
 };

@@ -2,13 +2,44 @@
 #include "core/data/batchwork.h"
 
 #include "core/data/randomerasing.h"
+#include "core/data/resamplefast.h"
+#include "core/data/stage.h"
 
 #include <QCoreApplication>
 
+#include <chrono>
+#include <cmath>
 #include <cstring>
 #include <new>
 
 namespace tw {
+
+namespace {
+
+/// Adds the time from its start to its stop or end to a sum.
+class Stopwatch
+{
+public:
+    using Clock = std::chrono::steady_clock;
+    explicit Stopwatch(double &seconds, Clock::time_point start = Clock::now()) : m_seconds(&seconds), m_start(start) {}
+    ~Stopwatch() { stop(); }
+    Stopwatch(const Stopwatch &) = delete;
+    Stopwatch &operator=(const Stopwatch &) = delete;
+    Clock::time_point stop() const
+    {
+        const Clock::time_point now = Clock::now();
+        if (m_seconds)
+            *m_seconds += std::chrono::duration<double>(now - m_start).count();
+        m_seconds = nullptr;
+        return now;
+    }
+
+private:
+    mutable double *m_seconds;
+    Clock::time_point m_start;
+};
+
+} // namespace
 
 BatchWork::BatchWork(const LoaderShared &shared, std::uint32_t epoch, std::vector<std::uint32_t> samples)
     : m_shared(shared), m_epoch(epoch), m_samples(std::move(samples)), m_slots(m_samples.size())
@@ -38,36 +69,109 @@ void BatchWork::fill(std::size_t index, LoaderScratch &scratch)
     }
 }
 
+Result<void> BatchWork::draw(std::uint32_t sample, ImageSize size, SampleRandom &random, LoaderScratch &scratch) const
+{
+    std::vector<PixelStep> &steps = scratch.transform.steps;
+    steps.clear();
+    if (m_shared.transforms.empty())
+        return {};
+    static const std::string unnamed;
+    Result<void> drawn = drawTransforms(m_shared.transforms, size.width, size.height, random, unnamed, steps);
+    if (drawn.ok())
+        return drawn;
+    return drawTransforms(m_shared.transforms, size.width, size.height, random, m_shared.manifest->displayName(sample),
+                          steps); // the same refusal, with the name
+}
+
 void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
 {
     Slot &slot = m_slots[index];
     const std::uint32_t sample = m_samples[index];
-    const Result<PixelView> image = m_shared.reader->view(sample, scratch.read);
-    if (!image.ok()) {
+    const auto unreadable = [&](const Error &error) {
         slot.state = m_shared.options.skipUnreadable ? State::Unreadable : State::Failed;
-        slot.error = image.error();
+        slot.error = error;
+    };
+    const Stopwatch decoding(scratch.decodeSeconds);
+    const Result<ImageSize> size = m_shared.reader->begin(sample, scratch.read);
+    if (!size.ok())
+        return unreadable(size.error());
+    SampleRandom random(m_shared.options.seed, RandomPurpose::Augment, m_epoch, sample);
+    if (const Result<void> drawn = draw(sample, *size, random, scratch); !drawn.ok()) {
+        slot.state = State::Failed;
+        slot.error = drawn.error();
         return;
     }
-    PixelView out = *image;
-    std::optional<EraseRegion> erased;
-    if (!m_shared.transforms.empty()) {
-        SampleRandom random(m_shared.options.seed, RandomPurpose::Augment, m_epoch, sample);
-        const Result<PixelView> transformed = transformView(*image, m_shared.transforms, random,
-                                                            m_shared.manifest->displayName(sample), scratch.transform);
-        if (!transformed.ok()) {
-            slot.state = State::Failed;
-            slot.error = transformed.error();
-            return;
-        }
-        out = *transformed;
-        erased = drawErasing(m_shared.transforms, out.width, out.height, random);
+    const PixelPlan plan = planPixels(scratch.transform.steps, *size);
+    const int reduce = m_shared.options.pixelPath == PixelPath::Fast ? plan.largestReduce() : 1;
+    const Result<RegionPixels> pixels = m_shared.reader->pixels(sample, plan.neededRegion(), reduce, scratch.read);
+    if (!pixels.ok())
+        return unreadable(pixels.error());
+    const Stopwatch transforming(scratch.transformSeconds, decoding.stop());
+    write(index, plan, *pixels, random, scratch);
+}
+
+namespace {
+
+struct RowsToBatch
+{
+    const Normalizer &normalizer;
+    const PixelPlan &plan;
+    ImageSize size;
+    float *out;
+};
+
+void normalizeRow(void *context, int row, const float *values)
+{
+    const auto &to = *static_cast<const RowsToBatch *>(context);
+    to.normalizer.runRow(values, row, to.size, to.plan, to.out);
+}
+
+void roundRow(void *context, int row, const float *values)
+{
+    const auto &to = *static_cast<const Stage *>(context);
+    std::uint8_t *out = to.row(row);
+    for (std::size_t i = 0; i < to.view.rowBytes(); ++i)
+        out[i] = std::uint8_t(std::min(values[i] + 0.5F, 255.0F));
+}
+
+} // namespace
+
+bool BatchWork::canBeFast(const PixelPlan &plan, const PixelView &pixels) const
+{
+    return m_shared.options.pixelPath == PixelPath::Fast && plan.resizes() && pixels.channels == 3
+           && m_shared.options.channels == 3;
+}
+
+void BatchWork::write(std::size_t index, const PixelPlan &plan, const RegionPixels &pixels, SampleRandom &random,
+                      LoaderScratch &scratch)
+{
+    const bool isFast = canBeFast(plan, pixels.view);
+    const bool isStraight = isFast && plan.middle.empty();
+    PlannedPixels out{pixels.view, plan.flipHorizontally, plan.flipVertically};
+    const PixelRegion &window = plan.resample.window;
+    if (isFast && !isStraight) {
+        Stage stage = newStage(scratch.transform, window.width, window.height, 3);
+        resampleFast(pixels.view, fastResample(plan, pixels.reduce), scratch.transform, roundRow, &stage);
+        out.view = stage.view;
+        for (const PixelStep &step : plan.middle)
+            out.view = applyStep(out.view, step, scratch.transform);
+    } else if (!isFast) {
+        out = runPlan(plan, pixels.view, scratch.transform);
     }
-    float *to = place(slot, index, out.width, out.height);
+    const ImageSize size =
+        isStraight ? ImageSize{window.width, window.height} : ImageSize{out.view.width, out.view.height};
+    const std::optional<EraseRegion> erased = drawErasing(m_shared.transforms, size.width, size.height, random);
+    float *to = place(m_slots[index], index, size.width, size.height);
     if (!to)
         return;
-    m_shared.normalizer.run(out, to);
+    if (isStraight) {
+        RowsToBatch rows{m_shared.normalizer, plan, size, to};
+        resampleFast(pixels.view, fastResample(plan, pixels.reduce), scratch.transform, normalizeRow, &rows);
+    } else {
+        m_shared.normalizer.run(out, to);
+    }
     if (erased)
-        eraseRegion(*erased, out.width, out.height, m_shared.options.channels, m_shared.options.order, to);
+        eraseRegion(*erased, size.width, size.height, m_shared.options.channels, m_shared.options.order, to);
 }
 
 std::size_t BatchWork::imageFloats() const

@@ -22,6 +22,7 @@ struct LoaderScratch
 {
     ReadScratch read;
     TransformScratch transform;
+    double decodeSeconds = 0, transformSeconds = 0; ///< sums over all pictures
 };
 
 /// A batch being made: slots are filled by any thread, in any order; finish() puts it together the
@@ -52,6 +53,10 @@ private:
     };
 
     void fillSlot(std::size_t index, LoaderScratch &scratch);
+    Result<void> draw(std::uint32_t sample, ImageSize size, SampleRandom &random, LoaderScratch &scratch) const;
+    bool canBeFast(const PixelPlan &plan, const PixelView &pixels) const;
+    void write(std::size_t index, const PixelPlan &plan, const RegionPixels &pixels, SampleRandom &random,
+               LoaderScratch &scratch);
     float *place(Slot &slot, std::size_t index, int width, int height);
     std::size_t imageFloats() const;
     std::optional<Error> firstError() const;

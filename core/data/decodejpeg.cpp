@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/data/decoders.h"
+#include "core/data/jpegdecoder.h"
 
 #include <QString>
 
@@ -20,6 +20,9 @@ namespace {
 constexpr int MostScans = 500;
 constexpr std::size_t ExifMarkBytes = 6;
 
+// Rows that one call may give: libjpeg hands over a row group at a time.
+constexpr int RowsAtOnce = 8;
+
 struct Decoder
 {
     jpeg_decompress_struct info;
@@ -32,6 +35,10 @@ struct Decoder
     Bytes bytes;
     ImageBuffer *image;
     std::uint8_t *fourColours; // one row of CMYK; nullptr when libjpeg gives RGB
+    std::uint8_t *spareRow;    // for a row that nobody wants
+    JpegRegion wanted;
+    int firstColumn; // of what libjpeg gives after cropping
+    int columns;
 };
 
 Decoder &decoderOf(j_common_ptr info)
@@ -99,7 +106,10 @@ void endSource(j_decompress_ptr) {}
 
 void readHeader(Decoder &decoder)
 {
-    jpeg_create_decompress(&decoder.info);
+    if (decoder.info.mem)
+        jpeg_abort_decompress(&decoder.info);
+    else
+        jpeg_create_decompress(&decoder.info);
     decoder.source = {decoder.bytes.data(), decoder.bytes.size(),   startSource, fillSource,
                       skipSource,           jpeg_resync_to_restart, endSource};
     decoder.info.src = &decoder.source;
@@ -134,17 +144,62 @@ void fromInvertedCmyk(const std::uint8_t *in, std::uint8_t *out, std::size_t cou
         }
 }
 
-void readPixels(Decoder &decoder)
+// libjpeg crops at whole blocks and interpolates colours over no more than what it decodes: a margin
+// of two samples keeps the region itself free of that.
+void cropColumns(Decoder &decoder)
+{
+    jpeg_decompress_struct &info = decoder.info;
+    const PixelRegion &region = decoder.wanted.region;
+    const int margin = 2 * info.max_h_samp_factor;
+    const int first = std::max(0, region.x - margin);
+    const int end = std::min(int(info.output_width), region.x + region.width + margin);
+    JDIMENSION start = JDIMENSION(first), width = JDIMENSION(end - first);
+    if (width < info.output_width)
+        jpeg_crop_scanline(&info, &start, &width);
+    else
+        start = 0;
+    decoder.firstColumn = int(start);
+    decoder.columns = int(info.output_width);
+}
+
+void startPixels(Decoder &decoder)
 {
     jpeg_decompress_struct &info = decoder.info;
     info.out_color_space = decoder.fourColours ? JCS_CMYK : JCS_RGB;
+    info.scale_num = 1;
+    info.scale_denom = unsigned(decoder.wanted.reduce);
     jpeg_start_decompress(&info);
-    while (info.output_scanline < info.output_height) {
-        std::uint8_t *out = decoder.image->row(int(info.output_scanline));
-        JSAMPROW row = decoder.fourColours ? decoder.fourColours : out;
-        if (jpeg_read_scanlines(&info, &row, 1) == 1 && decoder.fourColours)
-            fromInvertedCmyk(decoder.fourColours, out, std::size_t(decoder.image->width));
+    cropColumns(decoder);
+}
+
+void readRegion(Decoder &decoder)
+{
+    jpeg_decompress_struct &info = decoder.info;
+    const PixelRegion &region = decoder.wanted.region;
+    const auto stride = std::size_t(decoder.columns) * 3;
+    if (region.y > 0)
+        jpeg_skip_scanlines(&info, JDIMENSION(region.y));
+    const int end = region.y + region.height;
+    while (int(info.output_scanline) < end) {
+        std::uint8_t *out = decoder.image->pixels.data() + std::size_t(int(info.output_scanline) - region.y) * stride;
+        JSAMPROW rows[RowsAtOnce];
+        const int count = decoder.fourColours ? 1 : std::min(RowsAtOnce, end - int(info.output_scanline));
+        for (int i = 0; i < count; ++i)
+            rows[i] = decoder.fourColours ? decoder.fourColours : out + std::size_t(i) * stride;
+        if (jpeg_read_scanlines(&info, rows, JDIMENSION(count)) > 0 && decoder.fourColours)
+            fromInvertedCmyk(decoder.fourColours, out, std::size_t(decoder.columns));
     }
+}
+
+// Without the pixels. libjpeg does not look at the last rows when all that is left is skipped.
+void readToTheEnd(Decoder &decoder)
+{
+    jpeg_decompress_struct &info = decoder.info;
+    while (info.output_scanline + 1 < info.output_height)
+        jpeg_skip_scanlines(&info, info.output_height - info.output_scanline - 1);
+    JSAMPROW row = decoder.spareRow;
+    while (info.output_scanline < info.output_height)
+        jpeg_read_scanlines(&info, &row, 1);
     jpeg_finish_decompress(&info);
 }
 
@@ -171,37 +226,70 @@ Error failure(const Decoder &decoder, const std::string &name)
     return imageError(name, decoder.cutShort ? QStringLiteral("it is cut short") : sentencePart(decoder.message));
 }
 
-struct Cleanup
-{
-    Decoder *decoder;
-    ~Cleanup() { jpeg_destroy_decompress(&decoder->info); }
-};
-
 } // namespace
 
-Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
+struct JpegDecoder::Private
 {
     Decoder decoder{};
-    const Cleanup cleanup{&decoder};
+    std::string name;
+    std::vector<std::uint8_t> spareRow;
+};
+
+JpegDecoder::JpegDecoder() : d(std::make_unique<Private>())
+{
+    Decoder &decoder = d->decoder;
     decoder.info.err = jpeg_std_error(&decoder.errors);
     decoder.errors.error_exit = onError;
     decoder.errors.emit_message = onMessage;
     decoder.errors.output_message = onOutput;
     decoder.info.client_data = &decoder;
+}
+
+JpegDecoder::~JpegDecoder()
+{
+    jpeg_destroy_decompress(&d->decoder.info);
+}
+
+Result<StoredPicture> JpegDecoder::open(Bytes bytes, const std::string &name, const DecodeOptions &options)
+{
+    Decoder &decoder = d->decoder;
     decoder.bytes = bytes;
-    decoder.image = image;
+    decoder.cutShort = false;
+    d->name = name;
     if (!perform(decoder, readHeader))
         return failure(decoder, name);
     const StoredPicture stored{int(decoder.info.image_width), int(decoder.info.image_height),
                                orientationOf(decoder.info)};
     TW_TRY(checkSize(name, stored.width, stored.height, options));
-    if (!image)
-        return stored;
-    setSize(*image, stored.width, stored.height);
-    std::vector<std::uint8_t> fourColours(isFourColour(decoder.info) ? std::size_t(stored.width) * 4 : 0);
-    decoder.fourColours = fourColours.empty() ? nullptr : fourColours.data();
-    if (!perform(decoder, readPixels) || decoder.cutShort)
-        return failure(decoder, name);
+    return stored;
+}
+
+Result<PixelView> JpegDecoder::decode(const JpegRegion &wanted, ImageBuffer &image)
+{
+    Decoder &decoder = d->decoder;
+    decoder.image = &image;
+    decoder.wanted = wanted;
+    d->spareRow.resize(std::size_t(decoder.info.image_width) * 4);
+    decoder.spareRow = d->spareRow.data();
+    decoder.fourColours = isFourColour(decoder.info) ? decoder.spareRow : nullptr;
+    if (!perform(decoder, startPixels))
+        return failure(decoder, d->name);
+    setSize(image, decoder.columns, wanted.region.height);
+    if (!perform(decoder, readRegion) || (wanted.toTheEnd && !perform(decoder, readToTheEnd)) || decoder.cutShort)
+        return failure(decoder, d->name);
+    setSize(image, decoder.columns, wanted.region.height);
+    PixelRegion inside = wanted.region;
+    inside.x -= decoder.firstColumn;
+    inside.y = 0;
+    return viewOf(image).region(inside);
+}
+
+Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
+{
+    JpegDecoder decoder;
+    TW_ASSIGN(stored, decoder.open(bytes, name, options));
+    if (image)
+        TW_TRY(decoder.decode({1, {0, 0, stored.width, stored.height}, true}, *image));
     return stored;
 }
 

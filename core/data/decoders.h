@@ -33,5 +33,9 @@ void setSize(ImageBuffer &image, int width, int height);
 int exifOrientation(Bytes tiff);
 /// Turns and mirrors the stored pixels. `scratch`-free for 1.
 void applyOrientation(ImageBuffer &image, int orientation);
+/// Size of a stored picture after its orientation.
+ImageSize orientedSize(ImageSize stored, int orientation);
+/// Where a region of the turned picture lies in the stored one.
+PixelRegion storedRegion(const PixelRegion &region, ImageSize stored, int orientation);
 
 } // namespace tw

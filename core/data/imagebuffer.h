@@ -19,6 +19,19 @@ struct ImageBuffer
     bool operator==(const ImageBuffer &) const = default;
 };
 
+struct ImageSize
+{
+    int width = 0, height = 0;
+    bool operator==(const ImageSize &) const = default;
+};
+
+/// A rectangle of pixels: upper left corner and size.
+struct PixelRegion
+{
+    int x = 0, y = 0, width = 0, height = 0;
+    bool operator==(const PixelRegion &) const = default;
+};
+
 /// Pixels that someone else owns: 1 (gray, stands for three equal channels) or 3 (RGB) interleaved
 /// bytes a pixel, `stride` bytes from row to row.
 struct PixelView
@@ -31,6 +44,11 @@ struct PixelView
 
     const std::uint8_t *row(int y) const { return data + std::size_t(y) * stride; }
     std::size_t rowBytes() const { return std::size_t(width) * std::size_t(channels); }
+    /// A part of it, which must lie within.
+    PixelView region(const PixelRegion &part) const
+    {
+        return {row(part.y) + std::size_t(part.x) * std::size_t(channels), part.width, part.height, channels, stride};
+    }
 };
 
 inline PixelView viewOf(const ImageBuffer &image)

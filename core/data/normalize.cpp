@@ -14,12 +14,15 @@ namespace tw {
 Normalizer::Normalizer(const Normalization &normalization, int channels, MemoryOrder order)
     : m_channels(channels), m_order(order)
 {
-    for (std::size_t c = 0; c < 3; ++c)
+    for (std::size_t c = 0; c < 3; ++c) {
         for (std::size_t value = 0; value < 256; ++value)
             m_tables[c][value] = (float(value) / 255.0F - normalization.mean[c]) / normalization.std[c];
+        m_factors[c] = float(1.0 / (255.0 * double(normalization.std[c])));
+        m_offsets[c] = float(-double(normalization.mean[c]) / double(normalization.std[c]));
+    }
 }
 
-void Normalizer::run(const PixelView &image, float *out) const
+void Normalizer::run(const PlannedPixels &image, float *out) const
 {
     if (m_order == MemoryOrder::ChannelsFirst || m_channels == 1)
         runFirst(image, out);
@@ -27,40 +30,82 @@ void Normalizer::run(const PixelView &image, float *out) const
         runLast(image, out);
 }
 
-void Normalizer::runFirst(const PixelView &image, float *out) const
+namespace {
+
+// A row from its first pixel, or from its last when it is mirrored.
+struct RowWalk
 {
-    const auto width = std::size_t(image.width);
-    const std::size_t plane = width * std::size_t(image.height);
-    for (int y = 0; y < image.height; ++y, out += width) {
-        const std::uint8_t *in = image.row(y);
-        for (std::size_t c = 0; c < std::size_t(m_channels); ++c) {
-            const float *table = m_tables[c].data();
-            float *to = out + c * plane;
-            if (image.channels == 1)
-                for (std::size_t x = 0; x < width; ++x)
-                    to[x] = table[in[x]];
-            else if (m_channels == 1)
-                for (std::size_t x = 0; x < width; ++x)
-                    to[x] = table[luma(in + 3 * x)];
-            else
-                for (std::size_t x = 0; x < width; ++x)
-                    to[x] = table[in[3 * x + c]];
-        }
+    const std::uint8_t *in;
+    std::ptrdiff_t step;
+};
+
+RowWalk walkRow(const PlannedPixels &image, int y)
+{
+    const PixelView &view = image.view;
+    const std::uint8_t *row = view.row(image.flipVertically ? view.height - 1 - y : y);
+    if (!image.flipHorizontally)
+        return {row, view.channels};
+    return {row + std::size_t(view.width - 1) * std::size_t(view.channels), -view.channels};
+}
+
+} // namespace
+
+void Normalizer::runFirst(const PlannedPixels &image, float *out) const
+{
+    const auto width = std::size_t(image.view.width);
+    const std::size_t plane = width * std::size_t(image.view.height);
+    const std::size_t second = image.view.channels == 1 ? 0 : 1;
+    const float *red = m_tables[0].data(), *green = m_tables[1].data(), *blue = m_tables[2].data();
+    for (int y = 0; y < image.view.height; ++y, out += width) {
+        auto [in, step] = walkRow(image, y);
+        if (m_channels == 3)
+            for (std::size_t x = 0; x < width; ++x, in += step) {
+                out[x] = red[in[0]];
+                out[x + plane] = green[in[second]];
+                out[x + 2 * plane] = blue[in[2 * second]];
+            }
+        else if (image.view.channels == 1)
+            for (std::size_t x = 0; x < width; ++x, in += step)
+                out[x] = red[in[0]];
+        else
+            for (std::size_t x = 0; x < width; ++x, in += step)
+                out[x] = red[luma(in)];
     }
 }
 
-void Normalizer::runLast(const PixelView &image, float *out) const
+void Normalizer::runLast(const PlannedPixels &image, float *out) const
 {
-    const auto width = std::size_t(image.width);
-    const std::size_t step = image.channels == 1 ? 1 : 3;
-    const std::size_t second = image.channels == 1 ? 0 : 1;
-    for (int y = 0; y < image.height; ++y) {
-        const std::uint8_t *in = image.row(y);
+    const auto width = std::size_t(image.view.width);
+    const std::size_t second = image.view.channels == 1 ? 0 : 1;
+    for (int y = 0; y < image.view.height; ++y) {
+        auto [in, step] = walkRow(image, y);
         for (std::size_t x = 0; x < width; ++x, in += step, out += 3) {
             out[0] = m_tables[0][in[0]];
             out[1] = m_tables[1][in[second]];
             out[2] = m_tables[2][in[2 * second]];
         }
+    }
+}
+
+void Normalizer::runRow(const float *values, int row, ImageSize size, const PixelPlan &plan, float *out) const
+{
+    const auto width = std::size_t(size.width);
+    const auto y = std::size_t(plan.flipVertically ? size.height - 1 - row : row);
+    const std::ptrdiff_t step = plan.flipHorizontally ? -3 : 3;
+    const float *in = plan.flipHorizontally ? values + (width - 1) * 3 : values;
+    if (m_order == MemoryOrder::ChannelsLast) {
+        out += y * width * 3;
+        for (std::size_t x = 0; x < width; ++x, in += step, out += 3)
+            for (std::size_t c = 0; c < 3; ++c)
+                out[c] = in[c] * m_factors[c] + m_offsets[c];
+        return;
+    }
+    const std::size_t plane = width * std::size_t(size.height);
+    out += y * width;
+    for (std::size_t x = 0; x < width; ++x, in += step) {
+        out[x] = in[0] * m_factors[0] + m_offsets[0];
+        out[x + plane] = in[1] * m_factors[1] + m_offsets[1];
+        out[x + 2 * plane] = in[2] * m_factors[2] + m_offsets[2];
     }
 }
 

@@ -108,4 +108,25 @@ void applyOrientation(ImageBuffer &image, int orientation)
     std::swap(image, out);
 }
 
+ImageSize orientedSize(ImageSize stored, int orientation)
+{
+    return orientation >= 5 ? ImageSize{stored.height, stored.width} : stored;
+}
+
+PixelRegion storedRegion(const PixelRegion &region, ImageSize stored, int orientation)
+{
+    if (orientation <= 1 || orientation > 8)
+        return region;
+    PixelRegion out = region;
+    if (orientation >= 5)
+        out = {region.y, region.x, region.height, region.width};
+    const bool fromRight = orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
+    const bool fromBelow = orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
+    if (fromRight)
+        out.x = stored.width - out.x - out.width;
+    if (fromBelow)
+        out.y = stored.height - out.y - out.height;
+    return out;
+}
+
 } // namespace tw

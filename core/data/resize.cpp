@@ -14,7 +14,8 @@ namespace tw {
 namespace {
 
 constexpr int PrecisionBits = 32 - 8 - 2;
-constexpr int Lanes = 16; // rows that the horizontal pass treats at once
+constexpr int Lanes = 32; // rows that the horizontal pass treats at once
+constexpr std::size_t BlockEdge = 16;
 
 struct Taps
 {
@@ -23,33 +24,46 @@ struct Taps
     int stride;
 };
 
-// Weights of a triangle filter that widens with the scale; Pillow's arithmetic, step by step.
-Taps makeTaps(int inSize, int outSize, TransformScratch &scratch)
+// Pillow's arithmetic, step by step: a triangle filter that widens with the scale.
+struct Filter
 {
-    const double scale = double(inSize) / outSize;
-    const double filterScale = std::max(scale, 1.0);
-    const int stride = int(std::ceil(filterScale)) * 2 + 1;
-    const double inverse = 1.0 / filterScale;
-    scratch.bounds.resize(std::size_t(outSize) * 2);
-    scratch.coefficients.assign(std::size_t(outSize) * std::size_t(stride), 0);
+    Filter(int inSize, int outSize)
+        : scale(double(inSize) / outSize), support(std::max(scale, 1.0)), inverse(1.0 / support), size(inSize)
+    {
+    }
+    double center(int position) const { return (position + 0.5) * scale; }
+    int first(int position) const { return std::max(int(center(position) - support + 0.5), 0); }
+    int end(int position) const { return std::min(int(center(position) + support + 0.5), size); }
+
+    double scale, support, inverse;
+    int size;
+};
+
+// For `count` output positions from `from` on.
+Taps makeTaps(int inSize, int outSize, int from, int count, TransformScratch &scratch)
+{
+    const Filter filter(inSize, outSize);
+    const int stride = int(std::ceil(filter.support)) * 2 + 1;
+    scratch.bounds.resize(std::size_t(count) * 2);
+    scratch.coefficients.assign(std::size_t(count) * std::size_t(stride), 0);
     scratch.weights.resize(std::size_t(stride));
-    for (int position = 0; position < outSize; ++position) {
-        const double center = (position + 0.5) * scale;
-        const int first = std::max(int(center - filterScale + 0.5), 0);
-        const int count = std::min(int(center + filterScale + 0.5), inSize) - first;
+    for (int i = 0; i < count; ++i) {
+        const double center = filter.center(from + i);
+        const int first = filter.first(from + i);
+        const int taps = filter.end(from + i) - first;
         double sum = 0;
-        for (int i = 0; i < count; ++i) {
-            const double distance = std::abs((i + first - center + 0.5) * inverse);
-            scratch.weights[std::size_t(i)] = distance < 1.0 ? 1.0 - distance : 0.0;
-            sum += scratch.weights[std::size_t(i)];
+        for (int k = 0; k < taps; ++k) {
+            const double distance = std::abs((k + first - center + 0.5) * filter.inverse);
+            scratch.weights[std::size_t(k)] = distance < 1.0 ? 1.0 - distance : 0.0;
+            sum += scratch.weights[std::size_t(k)];
         }
-        int *coefficients = scratch.coefficients.data() + std::size_t(position) * std::size_t(stride);
-        for (int i = 0; i < count; ++i) {
-            const double weight = sum != 0.0 ? scratch.weights[std::size_t(i)] / sum : scratch.weights[std::size_t(i)];
-            coefficients[i] = int(0.5 + weight * (1 << PrecisionBits));
+        int *coefficients = scratch.coefficients.data() + std::size_t(i) * std::size_t(stride);
+        for (int k = 0; k < taps; ++k) {
+            const double weight = sum != 0.0 ? scratch.weights[std::size_t(k)] / sum : scratch.weights[std::size_t(k)];
+            coefficients[k] = int(0.5 + weight * (1 << PrecisionBits));
         }
-        scratch.bounds[std::size_t(position) * 2] = first;
-        scratch.bounds[std::size_t(position) * 2 + 1] = count;
+        scratch.bounds[std::size_t(i) * 2] = first;
+        scratch.bounds[std::size_t(i) * 2 + 1] = taps;
     }
     return {scratch.bounds.data(), scratch.coefficients.data(), stride};
 }
@@ -87,12 +101,14 @@ TW_INLINE void blendLines(const std::uint8_t *in, std::size_t stride, const int 
     }
 }
 
-// Sixteen rows at once: `in` and `out` hold, per byte of a row, the bytes of the 16 rows.
-TW_INLINE void blendColumns(const std::uint8_t *in, const Taps &taps, int outWidth, int channels, std::uint8_t *out)
+// All lanes at once: `in` and `out` hold, per byte of a row, the bytes of the rows. `in` starts at the
+// pixel `origin` of the row.
+TW_INLINE void blendColumns(const std::uint8_t *in, int origin, const Taps &taps, int outWidth, int channels,
+                            std::uint8_t *out)
 {
     const std::size_t pixel = std::size_t(channels) * Lanes;
     for (int x = 0; x < outWidth; ++x) {
-        const std::uint8_t *source = in + std::size_t(taps.bounds[2 * x]) * pixel;
+        const std::uint8_t *source = in + std::size_t(taps.bounds[2 * x] - origin) * pixel;
         const int count = taps.bounds[2 * x + 1];
         const int *coefficients = taps.coefficients + std::size_t(x) * std::size_t(taps.stride);
         for (int c = 0; c < channels; ++c, out += Lanes) {
@@ -110,7 +126,7 @@ TW_INLINE void blendColumns(const std::uint8_t *in, const Taps &taps, int outWid
 }
 
 using BlendLines = void (*)(const std::uint8_t *, std::size_t, const int *, int, std::size_t, std::uint8_t *);
-using BlendColumns = void (*)(const std::uint8_t *, const Taps &, int, int, std::uint8_t *);
+using BlendColumns = void (*)(const std::uint8_t *, int, const Taps &, int, int, std::uint8_t *);
 struct Kernels
 {
     BlendLines lines;
@@ -123,10 +139,10 @@ struct Kernels
     {                                                                                                                  \
         blendLines(in, stride, coefficients, count, length, out);                                                      \
     }                                                                                                                  \
-    attribute void blendColumns##suffix(const std::uint8_t *in, const Taps &taps, int outWidth, int channels,          \
-                                        std::uint8_t *out)                                                             \
+    attribute void blendColumns##suffix(const std::uint8_t *in, int origin, const Taps &taps, int outWidth,            \
+                                        int channels, std::uint8_t *out)                                               \
     {                                                                                                                  \
-        blendColumns(in, taps, outWidth, channels, out);                                                               \
+        blendColumns(in, origin, taps, outWidth, channels, out);                                                       \
     }
 TW_KERNELS(Plain, )
 #if defined(__x86_64__)
@@ -152,17 +168,17 @@ const Kernels &kernels()
 // 16×16 bytes: four rounds of interleaving the first half of the rows with the second.
 void transposeBlock(const std::uint8_t *in, std::size_t inStride, std::uint8_t *out, std::size_t outStride)
 {
-    __m128i rows[Lanes], next[Lanes];
-    for (std::size_t i = 0; i < Lanes; ++i)
+    __m128i rows[BlockEdge], next[BlockEdge];
+    for (std::size_t i = 0; i < BlockEdge; ++i)
         rows[i] = _mm_loadu_si128(reinterpret_cast<const __m128i *>(in + i * inStride));
     for (int round = 0; round < 4; ++round) {
-        for (std::size_t i = 0; i < Lanes / 2; ++i) {
-            next[2 * i] = _mm_unpacklo_epi8(rows[i], rows[i + Lanes / 2]);
-            next[2 * i + 1] = _mm_unpackhi_epi8(rows[i], rows[i + Lanes / 2]);
+        for (std::size_t i = 0; i < BlockEdge / 2; ++i) {
+            next[2 * i] = _mm_unpacklo_epi8(rows[i], rows[i + BlockEdge / 2]);
+            next[2 * i + 1] = _mm_unpackhi_epi8(rows[i], rows[i + BlockEdge / 2]);
         }
-        std::copy(next, next + Lanes, rows);
+        std::copy(next, next + BlockEdge, rows);
     }
-    for (std::size_t i = 0; i < Lanes; ++i)
+    for (std::size_t i = 0; i < BlockEdge; ++i)
         _mm_storeu_si128(reinterpret_cast<__m128i *>(out + i * outStride), rows[i]);
 }
 #endif
@@ -180,19 +196,22 @@ void transpose(const std::uint8_t *in, std::size_t inStride, std::size_t rows, s
 {
     std::size_t r = 0;
 #if defined(__SSE2__)
-    for (; r + Lanes <= rows; r += Lanes) {
+    for (; r + BlockEdge <= rows; r += BlockEdge) {
         std::size_t c = 0;
-        for (; c + Lanes <= columns; c += Lanes)
+        for (; c + BlockEdge <= columns; c += BlockEdge)
             transposeBlock(in + r * inStride + c, inStride, out + c * outStride + r, outStride);
-        transposeEdge(in + r * inStride + c, inStride, Lanes, columns - c, out + c * outStride + r, outStride);
+        transposeEdge(in + r * inStride + c, inStride, BlockEdge, columns - c, out + c * outStride + r, outStride);
     }
 #endif
     transposeEdge(in + r * inStride, inStride, rows - r, columns, out + r, outStride);
 }
 
-void horizontalPass(const PixelView &image, int width, TransformScratch &scratch, std::uint8_t *out)
+// Columns [window.x, window.x + window.width) of all rows of `image`, which starts at column `origin`.
+void horizontalPass(const PixelView &image, int origin, const Resample &resample, TransformScratch &scratch,
+                    std::uint8_t *out)
 {
-    const Taps taps = makeTaps(image.width, width, scratch);
+    const int width = resample.window.width;
+    const Taps taps = makeTaps(resample.from.width, resample.to.width, resample.window.x, width, scratch);
     const std::size_t inBytes = image.rowBytes();
     const std::size_t outBytes = std::size_t(width) * std::size_t(image.channels);
     scratch.columns.resize(inBytes * Lanes);
@@ -200,17 +219,20 @@ void horizontalPass(const PixelView &image, int width, TransformScratch &scratch
     for (int y = 0; y < image.height; y += Lanes) {
         const auto rows = std::size_t(std::min(Lanes, image.height - y));
         transpose(image.row(y), image.stride, rows, inBytes, scratch.columns.data(), Lanes);
-        kernels().columns(scratch.columns.data(), taps, width, image.channels, scratch.transposed.data());
+        kernels().columns(scratch.columns.data(), origin, taps, width, image.channels, scratch.transposed.data());
         transpose(scratch.transposed.data(), Lanes, outBytes, rows, out + std::size_t(y) * outBytes, outBytes);
     }
 }
 
-void verticalPass(const PixelView &image, int height, TransformScratch &scratch, std::uint8_t *out)
+// Rows [window.y, window.y + window.height) of `image`, which starts at row `origin`.
+void verticalPass(const PixelView &image, int origin, const Resample &resample, TransformScratch &scratch,
+                  std::uint8_t *out)
 {
-    const Taps taps = makeTaps(image.height, height, scratch);
+    const Taps taps =
+        makeTaps(resample.from.height, resample.to.height, resample.window.y, resample.window.height, scratch);
     const std::size_t length = image.rowBytes();
-    for (int y = 0; y < height; ++y)
-        kernels().lines(image.row(taps.bounds[2 * y]), image.stride,
+    for (int y = 0; y < resample.window.height; ++y)
+        kernels().lines(image.row(taps.bounds[2 * y] - origin), image.stride,
                         taps.coefficients + std::size_t(y) * std::size_t(taps.stride), taps.bounds[2 * y + 1], length,
                         out + std::size_t(y) * length);
 }
@@ -221,21 +243,48 @@ void copyRows(const PixelView &image, std::uint8_t *out)
         std::memcpy(out + std::size_t(y) * image.rowBytes(), image.row(y), image.rowBytes());
 }
 
+std::pair<int, int> sourceRange(int from, int to, int first, int count)
+{
+    if (from == to)
+        return {first, count};
+    const Filter filter(from, to);
+    const int begin = filter.first(first);
+    return {begin, filter.end(first + count - 1) - begin};
+}
+
 } // namespace
+
+PixelRegion sourceOf(const Resample &resample)
+{
+    const auto [x, width] =
+        sourceRange(resample.from.width, resample.to.width, resample.window.x, resample.window.width);
+    const auto [y, height] =
+        sourceRange(resample.from.height, resample.to.height, resample.window.y, resample.window.height);
+    return {x, y, width, height};
+}
+
+void resampleExact(const PixelView &source, const Resample &resample, TransformScratch &scratch, std::uint8_t *out)
+{
+    const PixelRegion held = sourceOf(resample);
+    const bool sameWidth = resample.from.width == resample.to.width;
+    const bool sameHeight = resample.from.height == resample.to.height;
+    if (sameWidth && sameHeight)
+        return copyRows(source, out);
+    if (sameWidth)
+        return verticalPass(source, held.y, resample, scratch, out);
+    if (sameHeight)
+        return horizontalPass(source, held.x, resample, scratch, out);
+    PixelView narrow{nullptr, resample.window.width, source.height, source.channels,
+                     std::size_t(resample.window.width) * std::size_t(source.channels)};
+    scratch.rows.resize(narrow.stride * std::size_t(source.height));
+    horizontalPass(source, held.x, resample, scratch, scratch.rows.data());
+    narrow.data = scratch.rows.data();
+    verticalPass(narrow, held.y, resample, scratch, out);
+}
 
 void resizeView(const PixelView &image, int width, int height, TransformScratch &scratch, std::uint8_t *out)
 {
-    if (width == image.width && height == image.height)
-        return copyRows(image, out);
-    if (width == image.width)
-        return verticalPass(image, height, scratch, out);
-    if (height == image.height)
-        return horizontalPass(image, width, scratch, out);
-    PixelView narrow{nullptr, width, image.height, image.channels, std::size_t(width) * std::size_t(image.channels)};
-    scratch.rows.resize(narrow.stride * std::size_t(image.height));
-    horizontalPass(image, width, scratch, scratch.rows.data());
-    narrow.data = scratch.rows.data();
-    verticalPass(narrow, height, scratch, out);
+    resampleExact(image, {{image.width, image.height}, {width, height}, {0, 0, width, height}}, scratch, out);
 }
 
 ImageBuffer resizeExact(const ImageBuffer &image, int width, int height)
@@ -248,8 +297,7 @@ ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int 
     ImageBuffer out{width, height, {}};
     out.pixels.resize(std::size_t(width) * std::size_t(height) * 3);
     TransformScratch scratch;
-    const PixelView region{image.row(y) + std::size_t(x) * 3, w, h, 3, std::size_t(image.width) * 3};
-    resizeView(region, width, height, scratch, out.pixels.data());
+    resizeView(viewOf(image).region({x, y, w, h}), width, height, scratch, out.pixels.data());
     return out;
 }
 

@@ -5,11 +5,6 @@
 
 namespace tw {
 
-struct ImageSize
-{
-    int width, height;
-};
-
 /// What resizing the shorter edge gives: the longer one is cut, not rounded, as in torchvision.
 ImageSize shorterEdgeSize(ImageSize image, int size);
 /// Size after one operation. InvalidDatasetError as applyTransforms().

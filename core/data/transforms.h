@@ -85,6 +85,13 @@ ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int 
 Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list, SampleRandom &random,
                                     const std::string &name);
 
+/// What resampleFast() keeps between pictures.
+struct FastScratch
+{
+    std::vector<int> columnBounds, rowBounds;
+    std::vector<float> columnWeights, rowWeights, line, result;
+};
+
 /// What one thread keeps between pictures.
 struct TransformScratch
 {
@@ -92,6 +99,7 @@ struct TransformScratch
     std::vector<std::uint8_t> columns, transposed, rows;
     std::vector<int> bounds, coefficients;
     std::vector<double> weights;
+    FastScratch fast;
     std::vector<PixelStep> steps; ///< what transformView() drew last
     int turn = 0;
 };

@@ -35,12 +35,18 @@ struct BenchLoaderOptions
     int size = 224;
     int batch = 32;
     int workers = 2;
+    bool fast = false; ///< the fast pixel path
     double seconds = 10;
 };
 struct BenchLoaderReport
 {
+    /// Median of the whole passes after the first; where there was no second one, of all the time.
     double imagesPerSecond = 0;
-    double cpuMsPerImage = 0;
+    double firstImagesPerSecond = 0; ///< of the first pass, with the start of the threads
+    double cpuMsPerImage = 0;        ///< processor time, all passes
+    double decodeMs = 0;             ///< of a thread, per picture: reading and decoding
+    double transformMs = 0;          ///< of a thread, per picture: transforming and normalising
+    double megabytesPerSecond = 0;   ///< encoded bytes, all passes
     double peakRssMb = 0;
 };
 Result<BenchLoaderReport> benchLoader(const BenchLoaderOptions &options, const StopToken *stop = nullptr);

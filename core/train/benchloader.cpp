@@ -5,7 +5,9 @@
 #include "core/train/bench.h"
 #include "core/train/processusage.h"
 
+#include <algorithm>
 #include <chrono>
+#include <vector>
 
 namespace tw {
 
@@ -35,37 +37,88 @@ Result<std::unique_ptr<BatchLoader>> openLoader(const BenchLoaderOptions &option
     loader.batchSize = options.batch;
     loader.numWorkers = options.workers;
     loader.shuffle = true;
+    loader.pixelPath = options.fast ? PixelPath::Fast : PixelPath::Exact;
     return BatchLoader::create(std::make_shared<const ImageManifest>(std::move(scan.manifest)), transformsFor(options),
                                loader);
 }
 
 } // namespace benchloader
 
+namespace benchloader {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start)
+{
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+struct Pass
+{
+    std::int64_t images = 0;
+    double seconds = 0;
+    bool isWhole = false;
+};
+
+Result<Pass> runPass(BatchLoader &loader, std::uint32_t epoch, Clock::time_point start, double limit,
+                     const StopToken *stop)
+{
+    Pass pass;
+    const Clock::time_point passStart = Clock::now();
+    loader.startEpoch(epoch);
+    while (secondsSince(start) < limit) {
+        TW_ASSIGN(batch, loader.next(stop));
+        pass.isWhole = !batch;
+        if (!batch)
+            break;
+        pass.images += (*batch)->count;
+    }
+    pass.seconds = secondsSince(passStart);
+    return pass;
+}
+
+double medianRate(const std::vector<Pass> &passes)
+{
+    std::vector<double> rates;
+    Pass all;
+    for (std::size_t i = 0; i < passes.size(); ++i) {
+        all.images += passes[i].images;
+        all.seconds += passes[i].seconds;
+        if (i > 0 && passes[i].isWhole)
+            rates.push_back(double(passes[i].images) / std::max(1e-9, passes[i].seconds));
+    }
+    if (rates.empty())
+        return double(all.images) / std::max(1e-9, all.seconds);
+    std::sort(rates.begin(), rates.end());
+    return (rates[(rates.size() - 1) / 2] + rates[rates.size() / 2]) / 2;
+}
+
+} // namespace benchloader
+
 Result<BenchLoaderReport> benchLoader(const BenchLoaderOptions &options, const StopToken *stop)
 {
-    using Clock = std::chrono::steady_clock;
-    TW_ASSIGN(loader, benchloader::openLoader(options, stop));
+    using namespace benchloader;
+    TW_ASSIGN(loader, openLoader(options, stop));
     const auto start = Clock::now();
     const double cpuBefore = processCpuSeconds();
-    const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
-    std::int64_t images = 0;
-    for (std::uint32_t epoch = 1; elapsed() < options.seconds; ++epoch) {
-        loader->startEpoch(epoch);
-        const std::int64_t before = images;
-        while (elapsed() < options.seconds) {
-            TW_ASSIGN(batch, loader->next(stop));
-            if (!batch)
-                break;
-            images += (*batch)->count;
-        }
-        if (images == before)
+    std::vector<Pass> passes;
+    while (secondsSince(start) < options.seconds) {
+        TW_ASSIGN(pass, runPass(*loader, std::uint32_t(passes.size() + 1), start, options.seconds, stop));
+        passes.push_back(pass);
+        if (pass.images == 0)
             break;
     }
-    const double wall = elapsed();
-    const double cpu = processCpuSeconds() - cpuBefore;
+    const double wall = secondsSince(start);
+    const LoaderStatistics counts = loader->statistics();
+    const double images = std::max(1.0, double(counts.images));
     BenchLoaderReport report;
-    report.imagesPerSecond = double(images) / std::max(1e-9, wall);
-    report.cpuMsPerImage = images > 0 ? cpu * 1e3 / double(images) : 0;
+    report.imagesPerSecond = medianRate(passes);
+    if (!passes.empty())
+        report.firstImagesPerSecond = double(passes.front().images) / std::max(1e-9, passes.front().seconds);
+    report.cpuMsPerImage = (processCpuSeconds() - cpuBefore) * 1e3 / images;
+    report.decodeMs = counts.decodeSeconds * 1e3 / images;
+    report.transformMs = counts.transformSeconds * 1e3 / images;
+    report.megabytesPerSecond = double(counts.bytesRead) / 1e6 / std::max(1e-9, wall);
     report.peakRssMb = peakResidentMegabytes();
     return report;
 }
