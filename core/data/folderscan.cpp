@@ -51,8 +51,8 @@ bool isSystemFault(int code)
 struct ScanJob
 {
     int root = -1;
-    std::size_t rootLength = 0; ///< bytes of the root's path and the separator
-    FolderId rootId{};
+    std::size_t rootLength = 0;  ///< bytes of the root's path and the separator
+    std::vector<FolderId> above; ///< the root and all folders that it lies in
     const StopToken *stop = nullptr;
     std::atomic<std::int64_t> found{0};
 
@@ -83,7 +83,7 @@ struct Walked
 class FolderWalk
 {
 public:
-    FolderWalk(ScanJob &job, Walked &out) : m_job(job), m_out(out) { m_above.push_back(job.rootId); }
+    FolderWalk(ScanJob &job, Walked &out) : m_job(job), m_out(out), m_above(job.above) {}
     /// A folder and those below it, in byte order of the paths.
     void walk(const std::string &relative);
     void takeFile(const FolderEntry &entry, const std::string &relative);
@@ -95,13 +95,13 @@ private:
 
     ScanJob &m_job;
     Walked &m_out;
-    std::vector<FolderId> m_above;      ///< from the root to the folder that is walked
+    std::vector<FolderId> m_above;      ///< from the top to the folder that is walked
     std::set<FolderId> m_reachedByLink; ///< a second link to the same folder would add the same pictures
 };
 
 bool FolderWalk::isLeftOut(const std::string &relative)
 {
-    if (m_above.size() > DeepestFolder)
+    if (m_above.size() >= DeepestFolder + m_job.above.size())
         m_out.report.warnings.push_back("The folder \"" + relative + "\" lies too deep and was left out.");
     else if (m_job.isTooLong(relative))
         m_out.report.warnings.push_back("The path \"" + relative + "\" is longer than the system opens and was left "
@@ -134,7 +134,7 @@ void FolderWalk::takeLink(const std::string &relative)
         return walk(relative); // says why
     const FolderId id{status.st_dev, status.st_ino};
     if (std::find(m_above.begin(), m_above.end(), id) != m_above.end())
-        return;
+        return m_out.report.skippedFolders.push_back(relative);
     if (m_reachedByLink.insert(id).second)
         return walk(relative);
     m_out.report.warnings.push_back("The link \"" + relative + "\" leads to a folder that another link of this class "
@@ -207,10 +207,26 @@ void takeReport(DataReport &to, DataReport &from)
     appendTo(to.warnings, from.warnings);
 }
 
-bool leadsToRoot(const ScanJob &job, const std::string &link)
+/// A link to the root or above it: the set would hold itself, and all that lies beside it.
+bool leadsUp(const ScanJob &job, const std::string &link)
 {
     struct stat status = {};
-    return ::fstatat(job.root, link.c_str(), &status, 0) == 0 && FolderId(status.st_dev, status.st_ino) == job.rootId;
+    return ::fstatat(job.root, link.c_str(), &status, 0) == 0
+           && std::find(job.above.begin(), job.above.end(), FolderId(status.st_dev, status.st_ino)) != job.above.end();
+}
+
+std::vector<FolderId> withThoseAbove(int root)
+{
+    std::vector<FolderId> ids;
+    std::string place = ".";
+    struct stat status = {};
+    while (ids.size() < PATH_MAX / 2 && ::fstatat(root, place.c_str(), &status, 0) == 0
+           && (ids.empty() || ids.back() != FolderId(status.st_dev, status.st_ino))) {
+        ids.emplace_back(status.st_dev, status.st_ino);
+        place += "/..";
+    }
+    std::reverse(ids.begin(), ids.end());
+    return ids;
 }
 
 Result<void> listRoot(const fs::path &root, ScanJob &job, int workers, Tree &tree)
@@ -221,15 +237,15 @@ Result<void> listRoot(const fs::path &root, ScanJob &job, int workers, Tree &tre
         return canceledScan();
     if (code != 0)
         return folderError(root, systemReason(code));
-    job.rootId = listing.id();
+    job.above = withThoseAbove(job.root);
     FolderWalk loose(job, tree.loose);
     for (const FolderEntry &entry : listing.entries()) {
         std::string name(listing.name(entry));
         if (entry.kind != EntryKind::Folder && entry.kind != EntryKind::LinkedFolder)
             loose.takeFile(entry, name);
-        else if (isSkippedFolder(name))
+        else if (isSkippedFolder(name) || (entry.kind == EntryKind::LinkedFolder && leadsUp(job, name)))
             tree.loose.report.skippedFolders.push_back(name);
-        else if (entry.kind == EntryKind::Folder || !leadsToRoot(job, name))
+        else
             tree.folders.push_back(std::move(name));
     }
     job.found += std::int64_t(tree.loose.pictures.size());

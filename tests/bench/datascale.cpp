@@ -70,11 +70,11 @@ int scanOnly(const fs::path &data)
 int everything(const fs::path &data, const fs::path &scratch)
 {
     auto scan = measured("scan", [&] { return scanDataset(data, {}); });
-    for (const auto &[name, mode] : {std::pair{"verify header, first", VerifyMode::Header},
-                                     std::pair{"verify header, again", VerifyMode::Header},
-                                     std::pair{"verify full, first", VerifyMode::Full},
-                                     std::pair{"verify full, again", VerifyMode::Full}}) {
-        (void)measured(name, [&, m = mode] { return verifyImages(*scan, m, true, 2, nullptr, {}, scratch / "files.db"); });
+    for (const auto &[name, mode] :
+         {std::pair{"verify header, first", VerifyMode::Header}, std::pair{"verify header, again", VerifyMode::Header},
+          std::pair{"verify full, first", VerifyMode::Full}, std::pair{"verify full, again", VerifyMode::Full}}) {
+        (void)measured(name,
+                       [&, m = mode] { return verifyImages(*scan, m, true, 2, nullptr, {}, scratch / "files.db"); });
     }
     (void)measured("write manifest", [&] { return scan->manifest.write(scratch / "manifest"); });
     std::printf("{\"images\":%zu,\"manifest_bytes\":%zu}\n", scan->manifest.size(), scan->manifest.memoryBytes());
