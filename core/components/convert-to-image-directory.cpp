@@ -174,8 +174,10 @@ ComponentType convert_to_image_directory()
         ParameterSpec::choice("verify", QT_TRANSLATE_NOOP("Parameter", "Verify"), "full",
                               {{QStringLiteral("full"), QT_TRANSLATE_NOOP("Parameter", "Decode every picture")},
                                {QStringLiteral("header"), QT_TRANSLATE_NOOP("Parameter", "Read headers only")}})
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Decoding finds every broken picture before training; "
-                                                     "headers only is faster and finds fewer.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Decoding finds every broken picture before training. Reading "
+                                                     "headers only lets training start much sooner; what is broken "
+                                                     "further inside is then skipped or stops the training, as chosen "
+                                                     "for unreadable pictures.")));
     type.parameter(
         ParameterSpec::text("class_names", QT_TRANSLATE_NOOP("Parameter", "Class names"), "")
             .withHelp(QT_TRANSLATE_NOOP("Parameter", "Names of an IDX pair's classes in the order of their "

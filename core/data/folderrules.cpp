@@ -33,6 +33,22 @@ Error emptyClass(const std::vector<std::string> &names)
                      QT_TRANSLATE_NOOP("Error", "Remove the folder, put pictures in, or allow empty classes."));
 }
 
+Error closedFolder(const fs::path &root, const UnreadableImage &folder)
+{
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The folder \"%1\" cannot be read: %2."),
+                     {displayPath(root / folder.path), QString::fromStdString(folder.reason)},
+                     QT_TRANSLATE_NOOP("Error", "Check that you may read it, or move it out of the data set."));
+}
+
+/// The first of the folders below one of the classes that could not be read; classes in byte order.
+const UnreadableImage *unreadableIn(const DataReport &report, const std::vector<std::string> &classes)
+{
+    for (const UnreadableImage &item : report.unreadable)
+        if (std::binary_search(classes.begin(), classes.end(), item.path.substr(0, item.path.find('/'))))
+            return &item;
+    return nullptr;
+}
+
 struct Placed
 {
     int category;
@@ -87,10 +103,11 @@ bool isPictureName(std::string_view name)
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos || name.starts_with('.'))
         return false;
-    std::string suffix(name.substr(dot));
-    for (char &c : suffix)
-        c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-    return std::find(Suffixes.begin(), Suffixes.end(), suffix) != Suffixes.end();
+    const std::string_view suffix = name.substr(dot);
+    const auto same = [](char a, char b) { return a == b || (b >= 'A' && b <= 'Z' && a == char(b - 'A' + 'a')); };
+    return std::any_of(Suffixes.begin(), Suffixes.end(), [&](std::string_view known) {
+        return known.size() == suffix.size() && std::equal(known.begin(), known.end(), suffix.begin(), same);
+    });
 }
 
 Result<void> classifyTree(PictureTree &&tree, const fs::path &shown, const ScanOptions &options, ScanResult &scan)
@@ -108,16 +125,25 @@ Result<void> classifyTree(PictureTree &&tree, const fs::path &shown, const ScanO
             scan.manifest.add(item.picture.path, item.category, item.picture.bytes, item.picture.mtimeNs);
     }
     scan.manifest.categories = std::move(tree.folders);
-    if (!hasClasses && scan.manifest.size() > 0)
+    return finishScan(shown, tree.rootBytes, options, scan);
+}
+
+Result<void> finishScan(const fs::path &shown, std::size_t rootBytes, const ScanOptions &options, ScanResult &scan)
+{
+    if (scan.manifest.categories.empty() && scan.manifest.size() > 0)
         scan.report.warnings.emplace_back(
             "There are no class folders; pictures lie directly in this folder, so they have no "
             "label. If the folder is one class, choose the folder above it.");
     reportEmptyClasses(scan);
+    if (scan.manifest.size() == 0 && !scan.report.unreadable.empty())
+        return closedFolder(shown, scan.report.unreadable.front());
     if (scan.manifest.size() == 0)
         return noImages(shown);
-    if (!scan.report.emptyClasses.empty() && !options.allowEmptyClasses)
-        return emptyClass(scan.report.emptyClasses);
-    addNameWarnings(scan.manifest, tree.rootBytes, scan.report);
+    if (!scan.report.emptyClasses.empty() && !options.allowEmptyClasses) {
+        const UnreadableImage *closed = unreadableIn(scan.report, scan.report.emptyClasses);
+        return closed ? closedFolder(shown, *closed) : emptyClass(scan.report.emptyClasses);
+    }
+    addNameWarnings(scan.manifest, rootBytes, scan.report);
     std::sort(scan.report.ignoredFiles.begin(), scan.report.ignoredFiles.end());
     scan.manifest.computeFingerprint();
     return {};

@@ -30,6 +30,9 @@ struct PictureTree
 /// unless `options` allow it.
 Result<void> classifyTree(PictureTree &&tree, const fs::path &shown, const ScanOptions &options, ScanResult &scan);
 
+/// The same rules for a manifest that has its categories and, per class, its pictures in byte order.
+Result<void> finishScan(const fs::path &shown, std::size_t rootBytes, const ScanOptions &options, ScanResult &scan);
+
 /// Class names that people and other systems take for one another, and folders that look like
 /// splits. `rootBytes` as in PictureTree.
 void addNameWarnings(const ImageManifest &manifest, std::size_t rootBytes, DataReport &report);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/imagemanifest.h"
 
-#include "core/base/hash.h"
+#include <QCryptographicHash>
 
 #include <algorithm>
 #include <numeric>
@@ -28,6 +28,13 @@ void ImageManifest::add(std::string_view path, int category, std::int64_t bytes,
         m_keys.append(KeyBytes, '\0');
 }
 
+std::size_t ImageManifest::memoryBytes() const
+{
+    return m_pool.capacity() + m_offsets.capacity() * sizeof m_offsets[0]
+           + m_categories.capacity() * sizeof m_categories[0] + m_bytes.capacity() * sizeof m_bytes[0]
+           + m_mtimes.capacity() * sizeof m_mtimes[0] + m_keys.capacity();
+}
+
 std::string_view ImageManifest::key(std::size_t i) const
 {
     if (m_keys.empty())
@@ -43,6 +50,12 @@ void ImageManifest::setKey(std::size_t i, std::string_view key)
     if (m_keys.empty())
         m_keys.assign(size() * KeyBytes, '\0');
     m_keys.replace(i * KeyBytes, KeyBytes, key);
+}
+
+void ImageManifest::setKeys(std::string keys)
+{
+    const bool anyKey = keys.size() == size() * KeyBytes && keys.find_first_not_of('\0') != std::string::npos;
+    m_keys = anyKey ? std::move(keys) : std::string();
 }
 
 std::string_view ImageManifest::path(std::size_t i) const
@@ -94,15 +107,13 @@ ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) c
     return out;
 }
 
-static void appendInteger(QByteArray &out, std::int64_t value)
+static void appendInteger(std::string &out, std::int64_t value)
 {
     out.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
 
 void ImageManifest::computeFingerprint()
 {
-    std::vector<std::uint32_t> order(size());
-    std::iota(order.begin(), order.end(), 0U);
     const bool numbers = storage == Storage::Idx;
     const auto before = [&](std::uint32_t a, std::uint32_t b) {
         const std::string_view first = path(a), second = path(b);
@@ -110,20 +121,34 @@ void ImageManifest::computeFingerprint()
             return first.size() < second.size();
         return first < second;
     };
+    std::vector<std::uint32_t> order(size());
+    std::iota(order.begin(), order.end(), 0U);
     if (!std::is_sorted(order.begin(), order.end(), before))
         std::sort(order.begin(), order.end(), before);
-    QByteArray text;
-    text.reserve(qsizetype(m_pool.size() + size() * 32 + 64));
-    for (const std::string &name : categories)
-        text.append(name.data(), qsizetype(name.size())).append('\0');
+    constexpr std::size_t blockBytes = 1 << 16;
+    QCryptographicHash hash(QCryptographicHash::Blake2b_256);
+    std::string block;
+    block.reserve(2 * blockBytes);
+    const auto flushAbove = [&](std::size_t bytes) {
+        if (block.size() <= bytes)
+            return;
+        hash.addData(QByteArrayView(block.data(), qsizetype(block.size())));
+        block.clear();
+    };
+    for (const std::string &name : categories) {
+        block.append(name).push_back('\0');
+        flushAbove(blockBytes);
+    }
     for (const std::uint32_t i : order) {
         const std::string_view name = path(i);
-        text.append('\n').append(name.data(), qsizetype(name.size())).append('\0');
-        appendInteger(text, bytes(i));
-        appendInteger(text, mtimeNs(i));
-        appendInteger(text, category(i));
+        block.append(1, '\n').append(name).push_back('\0');
+        appendInteger(block, bytes(i));
+        appendInteger(block, mtimeNs(i));
+        appendInteger(block, category(i));
+        flushAbove(blockBytes);
     }
-    fingerprint = blake2b(text).toStdString();
+    flushAbove(0);
+    fingerprint = hash.result().toHex().toStdString();
 }
 
 } // namespace tw

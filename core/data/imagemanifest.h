@@ -35,6 +35,8 @@ public:
 
     std::size_t size() const { return m_categories.size(); }
     void reserve(std::size_t images, std::size_t pathBytes);
+    /// What the images take in memory, without the names of the categories.
+    std::size_t memoryBytes() const;
     /// `path` relative to root: of a file, the name of a member, "<index>" for IDX.
     void add(std::string_view path, int category, std::int64_t bytes, std::int64_t mtimeNs);
     std::string_view path(std::size_t i) const;
@@ -45,6 +47,8 @@ public:
     std::string_view key(std::size_t i) const;
     /// 32 bytes, or empty for none.
     void setKey(std::size_t i, std::string_view key);
+    /// All at once: KeyBytes for each image, zeros for none; or nothing.
+    void setKeys(std::string keys);
     /// For messages and tables: root/path ("set.zip/cat/1.png"), or "images-file#index".
     std::string displayName(std::size_t i) const;
     std::vector<std::int64_t> counts() const; ///< per category

@@ -151,7 +151,8 @@ Result<ScanPtr> scanAndRemember(const fs::path &path, const ScanOptions &options
     const ScanPtr shared = std::make_shared<const ScanResult>(std::move(scan));
     std::vector<fs::path> places = placesOf(shared->manifest);
     Stamp placesStamp = stampOfPlaces(places);
-    const bool certain = !changedSince(places, startNs);
+    // A folder may become readable without a change of any time.
+    const bool certain = shared->report.unreadable.empty() && !changedSince(places, startNs);
     const std::lock_guard lock(cache().mutex);
     auto &entries = cache().entries;
     std::erase_if(entries, [&](const Entry &entry) { return sameKey(entry, path, options); });

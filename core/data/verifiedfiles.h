@@ -4,13 +4,13 @@
 #include "core/base/paths.h"
 
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-class QSqlQuery;
+class QSqlDatabase;
 
 namespace tw {
 
@@ -18,19 +18,43 @@ namespace tw {
 struct FileIdentity
 {
     std::int64_t bytes = 0, mtimeNs = 0, inode = 0;
+    bool operator==(const FileIdentity &) const = default;
 };
 
 struct VerifiedFile
 {
-    std::string path; ///< absolute, or archive/member
+    std::string name; ///< the last part of its path
     FileIdentity identity;
-    std::string key; ///< BLAKE2b-256 of the bytes, 32 of them
+    std::string key; ///< BLAKE2b-256 of the bytes, 32 of them; empty: only its header was read
 };
 
-/// <workspace>/cache/files.db: pictures that were decoded whole without a fault, with their content
-/// keys. Only a memory: safe to delete; one that is locked, damaged or cannot be written knows nothing
-/// and never fails anything. Pictures that could not be read are not remembered: a later version may
-/// read them. One thread.
+/// What is known about one folder's pictures.
+class VerifiedFolder
+{
+public:
+    /// The last that was remembered of this file; nothing where it is unknown or another one by now.
+    /// The key is empty where only the header was read.
+    std::optional<std::string_view> keyOf(std::string_view name, const FileIdentity &identity) const;
+    std::size_t size() const { return m_entries.size(); }
+
+private:
+    friend class VerifiedFiles;
+    struct Entry
+    {
+        std::string_view name, key;
+        FileIdentity identity;
+    };
+    void take(std::string rows);
+    void settle();
+    std::deque<std::string> m_rows; ///< what the entries point into; a deque moves none of them
+    std::vector<Entry> m_entries;   ///< by name, each once
+};
+
+/// <workspace>/cache/files.db: pictures whose header was read, or that were decoded whole, without a
+/// fault. Kept by folder, so that a million are looked up and added in seconds; at most about 512 MB,
+/// of which folders that were not used for longest go first. Only a memory: safe to delete; one that
+/// is locked, damaged or cannot be written knows nothing and never fails anything. Pictures that could
+/// not be read are not remembered: a later version may read them. One thread.
 class VerifiedFiles
 {
 public:
@@ -39,16 +63,24 @@ public:
     VerifiedFiles(const VerifiedFiles &) = delete;
     VerifiedFiles &operator=(const VerifiedFiles &) = delete;
     bool isOpen() const { return m_open; }
-    /// The content key; nothing where the file is unknown or another one by now.
-    std::optional<std::string> keyOf(const std::string &path, const FileIdentity &identity);
-    /// All in one transaction.
-    void remember(const std::vector<VerifiedFile> &files);
+    /// `folder`: absolute, or archive/folder.
+    VerifiedFolder recall(const std::string &folder);
+    struct Addition
+    {
+        std::string folder;
+        std::vector<VerifiedFile> files;
+    };
+    /// All in one transaction; also that what was recalled is in use.
+    void remember(const std::vector<Addition> &additions);
 
 private:
     bool prepare();
+    bool add(QSqlDatabase &connection, const Addition &addition);
+    void shrink(QSqlDatabase &connection);
+    void noteUse(QSqlDatabase &connection);
     fs::path m_database;
     QString m_connection;
-    std::unique_ptr<QSqlQuery> m_lookup;
+    std::vector<std::string> m_recalled; ///< on a later day than they were remembered
     bool m_open = false;
 };
 

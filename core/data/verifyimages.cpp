@@ -6,14 +6,11 @@
 #include "core/data/idxfile.h"
 #include "core/data/imagereader.h"
 #include "core/data/parallel.h"
-#include "core/data/verifiedfiles.h"
+#include "core/data/picturememory.h"
 
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <chrono>
-
-#include <sys/stat.h>
 
 namespace tw {
 
@@ -30,19 +27,11 @@ struct VerifyWorker
     std::vector<Finding> findings;
 };
 
-/// Identities of the pictures and which of them need no decoding.
-struct Known
-{
-    std::vector<FileIdentity> identities; ///< empty: nothing is remembered
-    std::vector<char> isKnown;
-};
-
 class Verifier
 {
 public:
-    Verifier(const ImageManifest &manifest, const PictureBytes &pictures, VerifyMode mode, const Known &known,
-             std::vector<std::string> &keys)
-        : m_manifest(manifest), m_pictures(pictures), m_mode(mode), m_known(known), m_keys(keys)
+    Verifier(const ImageManifest &manifest, const PictureBytes &pictures, VerifyMode mode, PictureMemory &memory)
+        : m_manifest(manifest), m_pictures(pictures), m_mode(mode), m_memory(memory)
     {
     }
 
@@ -61,77 +50,26 @@ public:
 private:
     Result<void> verifyOne(std::size_t index, ReadScratch &scratch) const
     {
+        if (m_memory.known(index))
+            return {};
         if (m_mode == VerifyMode::Header) {
             TW_TRY(m_pictures.header(index, scratch.file));
+            m_memory.found(index, {});
             return {};
         }
-        if (!m_known.isKnown.empty() && m_known.isKnown[index])
-            return {};
         TW_TRY(m_pictures.read(index, scratch.file));
         TW_TRY(decodeImageInto(scratch.file, m_manifest.displayName(index), {}, scratch.image));
         const QByteArrayView bytes(reinterpret_cast<const char *>(scratch.file.data()), qsizetype(scratch.file.size()));
-        m_keys[index] = contentKey(bytes).toStdString();
+        const QByteArray key = contentKey(bytes);
+        m_memory.found(index, std::string_view(key.constData(), std::size_t(key.size())));
         return {};
     }
 
     const ImageManifest &m_manifest;
     const PictureBytes &m_pictures;
     VerifyMode m_mode;
-    const Known &m_known;
-    std::vector<std::string> &m_keys;
+    PictureMemory &m_memory;
 };
-
-FileIdentity identityOf(const fs::path &file)
-{
-    struct stat status = {};
-    if (::stat(file.c_str(), &status) != 0)
-        return {-1, 0, 0};
-    return {std::int64_t(status.st_size), std::int64_t(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec,
-            std::int64_t(status.st_ino)};
-}
-
-std::vector<FileIdentity> identitiesOf(const ImageManifest &manifest, int workers, const StopToken *stop)
-{
-    std::vector<FileIdentity> out(manifest.size());
-    const bool isFile = manifest.storage == ImageManifest::Storage::Files;
-    const FileIdentity archive = isFile ? FileIdentity() : identityOf(manifest.root);
-    parallelFor(out.size(), workers, stop, [&](std::size_t i, std::size_t) {
-        out[i] = isFile ? identityOf(manifest.displayName(i))
-                        : FileIdentity{manifest.bytes(i), archive.mtimeNs, archive.inode};
-    });
-    return out;
-}
-
-Known recall(const ImageManifest &manifest, VerifiedFiles &memory, int workers, const StopToken *stop,
-             std::vector<std::string> &keys)
-{
-    Known known;
-    if (!memory.isOpen())
-        return known;
-    known.identities = identitiesOf(manifest, workers, stop);
-    known.isKnown.assign(manifest.size(), 0);
-    for (std::size_t i = 0; i < manifest.size() && !(stop && stop->cancel); ++i)
-        if (auto key = memory.keyOf(manifest.displayName(i), known.identities[i])) {
-            known.isKnown[i] = 1;
-            keys[i] = std::move(*key);
-        }
-    return known;
-}
-
-/// Those decoded now. A file that changed within the clock's last step may change again unseen.
-void rememberNew(const ImageManifest &manifest, const Known &known, const std::vector<std::string> &keys,
-                 VerifiedFiles &memory)
-{
-    constexpr std::int64_t restNs = 2'000'000'000;
-    const auto nowNs =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-            .count();
-    std::vector<VerifiedFile> files;
-    for (std::size_t i = 0; i < known.identities.size(); ++i)
-        if (!known.isKnown[i] && !keys[i].empty() && known.identities[i].mtimeNs < nowNs - restNs)
-            files.push_back({manifest.displayName(i), known.identities[i], keys[i]});
-    memory.remember(files);
-}
 
 std::vector<Finding> inOrder(std::vector<VerifyWorker> &workers)
 {
@@ -186,6 +124,39 @@ Result<void> verifyIdx(const ImageManifest &manifest)
     return {};
 }
 
+struct Watch
+{
+    const StopToken *stop;
+    const std::function<void(std::int64_t, std::int64_t)> &progress;
+};
+
+// In parts, so that a run that is stopped or killed leaves what it has done to the next one.
+Result<void> verifyAll(const Verifier &verifier, std::size_t count, PictureMemory &memory,
+                       std::vector<VerifyWorker> &states, const Watch &watch)
+{
+    constexpr std::size_t partSize = 1 << 15;
+    for (std::size_t begin = 0; begin < count; begin += partSize) {
+        const bool whole = parallelFor(
+            std::min(partSize, count - begin), int(states.size()), watch.stop,
+            [&](std::size_t i, std::size_t worker) { verifier.verify(begin + i, states[worker]); },
+            [&](std::int64_t done, std::int64_t) {
+                if (watch.progress)
+                    watch.progress(std::int64_t(begin) + done, std::int64_t(count));
+            });
+        memory.save();
+        if (!whole)
+            return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
+    }
+    return {};
+}
+
+Error closedFolder(const ImageManifest &manifest, const UnreadableImage &folder)
+{
+    return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "The folder \"%1\" cannot be read: %2."),
+                     {displayPath(manifest.root / folder.path), QString::fromStdString(folder.reason)},
+                     QT_TRANSLATE_NOOP("Error", "Check that you may read it, or skip what cannot be read."));
+}
+
 } // namespace
 
 Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
@@ -198,20 +169,17 @@ Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int work
             progress(std::int64_t(count), std::int64_t(count));
         return {};
     }
+    if (!skip && !scan.report.unreadable.empty()) // folders, found by the scan
+        return closedFolder(scan.manifest, scan.report.unreadable.front());
     TW_ASSIGN(pictures, PictureBytes::open(scan.manifest, stop));
-    std::vector<std::string> keys(mode == VerifyMode::Full ? count : 0);
-    VerifiedFiles memory(mode == VerifyMode::Full ? remembered : fs::path());
-    const Known known = recall(scan.manifest, memory, workers, stop, keys);
-    const Verifier verifier(scan.manifest, *pictures, mode, known, keys);
     std::vector<VerifyWorker> states(std::size_t(std::max(workers, 1)));
-    const bool whole = parallelFor(
-        count, workers, stop, [&](std::size_t index, std::size_t worker) { verifier.verify(index, states[worker]); },
-        progress);
-    if (!whole)
-        return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
-    rememberNew(scan.manifest, known, keys, memory);
-    for (std::size_t i = 0; i < keys.size(); ++i)
-        scan.manifest.setKey(i, keys[i]);
+    {
+        PictureMemory memory(scan.manifest, mode, remembered);
+        memory.recall(workers, stop);
+        TW_TRY(verifyAll(Verifier(scan.manifest, *pictures, mode, memory), count, memory, states, {stop, progress}));
+        if (mode == VerifyMode::Full)
+            scan.manifest.setKeys(memory.takeKeys());
+    }
     addCopyWarnings(scan.manifest, scan.report);
     const std::vector<Finding> findings = inOrder(states);
     for (const Finding &finding : findings)
