@@ -22,6 +22,8 @@ struct Normalization
 
 enum class MemoryOrder { ChannelsFirst, ChannelsLast };
 
+class PictureCache;
+
 struct LoaderOptions
 {
     int batchSize = 16;
@@ -36,6 +38,8 @@ struct LoaderOptions
     bool skipUnreadable = true; ///< false: the first one is an error
     double largestLoss = 0.1;   ///< share of unreadable images above which they are an error; 1: never
     DecodeOptions decode;
+    /// Used where it serves this manifest and list (PictureCache::serves()); may be shared.
+    std::shared_ptr<PictureCache> cache;
 };
 
 /// One batch on plain memory: float32 N×C×H×W (or N×H×W×C), 64-byte aligned. Goes back to the

@@ -44,7 +44,8 @@ void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
     const std::uint32_t sample = m_samples[index];
     const Result<PixelView> image = m_shared.reader->view(sample, scratch.read);
     if (!image.ok()) {
-        slot.state = m_shared.options.skipUnreadable ? State::Unreadable : State::Failed;
+        const bool isUnreadable = m_shared.options.skipUnreadable && !scratch.read.transformFailed;
+        slot.state = isUnreadable ? State::Unreadable : State::Failed;
         slot.error = image.error();
         return;
     }

@@ -3,6 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/component/runcontext.h"
+#include "core/data/cacheplan.h"
 
 #include <QString>
 
@@ -36,6 +37,9 @@ struct BenchLoaderOptions
     int batch = 32;
     int workers = 2;
     double seconds = 10;
+    CacheMode cache = CacheMode::None;
+    CacheDetail cacheDetail = CacheDetail::Exact;
+    fs::path cacheFolder; ///< of CacheMode::Disk
 };
 struct BenchLoaderReport
 {
