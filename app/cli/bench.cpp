@@ -148,6 +148,7 @@ Command benchCommand()
              {"seconds", "S", "how long to load"},
              {"cache", "C", "none, memory or disk (the workspace's)"},
              {"cache-detail", "D", "exact or compact"},
+             {"workspace", "DIR", "workspace folder"},
              {"json", nullptr, "print JSON"}},
             1,
             2,

@@ -26,10 +26,7 @@ struct CacheItem
     std::int64_t usedNs = 0;
     fs::path file;
     std::int64_t bytes = 0;
-    bool operator<(const CacheItem &other) const
-    {
-        return std::tie(usedNs, file) < std::tie(other.usedNs, other.file);
-    }
+    bool operator<(const CacheItem &other) const { return std::tie(usedNs, file) < std::tie(other.usedNs, other.file); }
 };
 
 void addItem(const fs::path &file, std::vector<CacheItem> &items)

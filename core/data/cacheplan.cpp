@@ -3,6 +3,7 @@
 
 #include "core/base/hash.h"
 #include "core/base/json.h"
+#include "core/data/archivefile.h"
 #include "core/data/picturebytes.h"
 #include "core/data/transformdraws.h"
 
@@ -37,6 +38,11 @@ int largestEdge(const TransformList &list)
 std::vector<Size> readSizes(const ImageManifest &manifest, const StopToken *stop)
 {
     std::vector<Size> sizes;
+    // Too long a work for an estimate.
+    std::error_code unknown;
+    if (manifest.storage == ImageManifest::Storage::Tar && !fs::exists(manifest.unpacked, unknown)
+        && archiveKindOf(manifest.root) == ArchiveKind::PackedTar)
+        return sizes;
     const auto pictures = PictureBytes::open(manifest, stop);
     if (!pictures.ok())
         return sizes;
@@ -57,9 +63,8 @@ SizesPtr sampledSizes(const ImageManifest &manifest, const StopToken *stop)
     static std::mutex mutex;
     static std::deque<std::pair<std::string, SizesPtr>> remembered;
 
-    const std::string name = manifest.fingerprint.empty()
-                                 ? std::string()
-                                 : manifest.root.native() + '\0' + manifest.fingerprint;
+    const std::string name =
+        manifest.fingerprint.empty() ? std::string() : manifest.root.native() + '\0' + manifest.fingerprint;
     if (!name.empty()) {
         const std::lock_guard lock(mutex);
         for (const auto &[known, sizes] : remembered)

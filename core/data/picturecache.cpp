@@ -65,17 +65,17 @@ Result<std::shared_ptr<PictureCache>> PictureCache::open(ManifestPtr manifest, C
 void PictureCache::openDisk(const PictureCacheOptions &options, std::vector<std::optional<PictureKey>> keys)
 {
     m_sums.resize(keys.size());
-    m_disk = std::make_unique<PictureDisk>(options.folder, planKey(m_plan, options.decode), std::move(keys),
-                                           options.diskLimit,
-                                           [this](std::size_t index, const PictureDisk::Found &found) {
-                                               Slot &slot = m_slots[index];
-                                               slot.width = found.width;
-                                               slot.height = found.height;
-                                               m_sums[index] = found.pixelSum;
-                                               slot.pixels = placeOf(found.pixels) | unchecked;
-                                               m_bytes += std::int64_t(found.width) * found.height * 3;
-                                               ++m_pictures;
-                                           });
+    m_disk =
+        std::make_unique<PictureDisk>(options.folder, planKey(m_plan, options.decode), std::move(keys),
+                                      options.diskLimit, [this](std::size_t index, const PictureDisk::Found &found) {
+                                          Slot &slot = m_slots[index];
+                                          slot.width = found.width;
+                                          slot.height = found.height;
+                                          m_sums[index] = found.pixelSum;
+                                          slot.pixels = placeOf(found.pixels) | unchecked;
+                                          m_bytes += std::int64_t(found.width) * found.height * 3;
+                                          ++m_pictures;
+                                      });
 }
 
 bool PictureCache::serves(const ManifestPtr &manifest, const TransformList &list) const

@@ -34,9 +34,8 @@ class PictureCache
 public:
     /// Disk: looks at every picture's file and at what the folder holds. CanceledError; a folder that
     /// cannot be used keeps nothing and says so in takeWarning(). Not for IDX.
-    static Result<std::shared_ptr<PictureCache>> open(ManifestPtr manifest, CachePlan plan,
-                                                      const PictureCacheOptions &options,
-                                                      const StopToken *stop = nullptr);
+    static Result<std::shared_ptr<PictureCache>>
+    open(ManifestPtr manifest, CachePlan plan, const PictureCacheOptions &options, const StopToken *stop = nullptr);
     ~PictureCache();
 
     const CachePlan &plan() const { return m_plan; }

@@ -143,7 +143,8 @@ const std::uint8_t *PictureDisk::keep(std::size_t index, const PixelView &view, 
     }
     if (!writer)
         return nullptr;
-    return writer->append(*m_keys[index], view, [this](std::int64_t more) { return askForRoom(more); }, reason);
+    return writer->append(
+        *m_keys[index], view, [this](std::int64_t more) { return askForRoom(more); }, reason);
 }
 
 } // namespace tw

@@ -21,8 +21,8 @@ public:
     using TakeFound = std::function<void(std::size_t index, const Found &found)>;
 
     /// `keys` of the set's pictures by index (nothing: never kept). What the files hold goes to `take`.
-    PictureDisk(fs::path cacheFolder, QByteArray plan, std::vector<std::optional<PictureKey>> keys,
-                std::int64_t limit, const TakeFound &take);
+    PictureDisk(fs::path cacheFolder, QByteArray plan, std::vector<std::optional<PictureKey>> keys, std::int64_t limit,
+                const TakeFound &take);
 
     const std::optional<PictureKey> &key(std::size_t index) const { return m_keys[index]; }
     /// The pixels as they are kept; null with a reason when they are not. Any thread.

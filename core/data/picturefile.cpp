@@ -121,9 +121,7 @@ std::uint64_t quickSum(const std::uint8_t *bytes, std::size_t count, std::uint64
 {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15, other = 0xd6e8feb86659fd93;
     std::uint64_t lanes[4] = {seed + odd, seed ^ other, seed - odd, ~seed};
-    const auto mix = [](std::uint64_t lane, std::uint64_t word) {
-        return std::rotl((lane ^ word) * odd, 29) + word;
-    };
+    const auto mix = [](std::uint64_t lane, std::uint64_t word) { return std::rotl((lane ^ word) * odd, 29) + word; };
     std::size_t i = 0;
     for (std::uint64_t words[4]; i + sizeof words <= count; i += sizeof words) {
         std::memcpy(words, bytes + i, sizeof words);

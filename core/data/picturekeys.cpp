@@ -22,8 +22,8 @@ static PictureKey keyFrom(std::string_view bytes)
 }
 
 PictureKeys::PictureKeys(const ImageManifest &manifest)
-    : m_manifest(manifest), m_isArchive(manifest.storage == ImageManifest::Storage::Zip
-                                        || manifest.storage == ImageManifest::Storage::Tar)
+    : m_manifest(manifest),
+      m_isArchive(manifest.storage == ImageManifest::Storage::Zip || manifest.storage == ImageManifest::Storage::Tar)
 {
     std::error_code unknown;
     if (manifest.root.is_relative())
@@ -52,12 +52,12 @@ std::optional<PictureKey> PictureKeys::of(std::size_t index) const
         inode = std::int64_t(status.st_ino);
     }
     const std::string_view content = m_manifest.key(index);
-    const bool isAsListed =
-        mtimeNs == m_manifest.mtimeNs(index) && (m_isArchive || bytes == m_manifest.bytes(index));
+    const bool isAsListed = mtimeNs == m_manifest.mtimeNs(index) && (m_isArchive || bytes == m_manifest.bytes(index));
     if (content.size() == ImageManifest::KeyBytes && isAsListed)
         return keyFrom(content);
-    const QByteArray identity = QByteArray::fromStdString(m_base + name) + '\0' + QByteArray::number(qlonglong(bytes)) + ' '
-                                + QByteArray::number(qlonglong(mtimeNs)) + ' ' + QByteArray::number(qlonglong(inode));
+    const QByteArray identity = QByteArray::fromStdString(m_base + name) + '\0' + QByteArray::number(qlonglong(bytes))
+                                + ' ' + QByteArray::number(qlonglong(mtimeNs)) + ' '
+                                + QByteArray::number(qlonglong(inode));
     return keyFrom(contentKey(identity).toStdString());
 }
 
