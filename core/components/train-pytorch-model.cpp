@@ -3,9 +3,9 @@
 #include "core/component/portobjects.h"
 #include "core/component/trainingchecks.h"
 #include "core/train/architectures.h"
+#include "core/train/cachechecks.h"
 #include "core/train/devices.h"
 #include "core/train/trainer.h"
-#include "core/train/trainingcache.h"
 
 #include <QDateTime>
 #include <QJsonArray>
@@ -46,82 +46,11 @@ QList<Error> validateValues(const ParameterValues &values)
 
 // --- Checks of data and machine ----------------------------------------------------------------
 
-std::optional<TransformList> attachedOperations(const PortFacts &facts)
-{
-    const QVariant list = facts.extra.value(QStringLiteral("transforms"));
-    const auto transforms = transformsFromJson(QJsonArray::fromVariantList(list.toList()));
-    return transforms.ok() ? std::optional(*transforms) : std::nullopt;
-}
-
 /// Size of what the network sees, where the attached operations fix it.
 std::optional<std::pair<int, int>> inputSize(const PortFacts &facts)
 {
     const auto transforms = attachedOperations(facts);
     return transforms ? fixedOutputSize(*transforms) : std::nullopt;
-}
-
-CacheMode cacheMode(const ParameterValues &values)
-{
-    const QString mode = values.text("cache");
-    return mode == QLatin1String("memory") ? CacheMode::Memory
-           : mode == QLatin1String("disk") ? CacheMode::Disk
-                                           : CacheMode::None;
-}
-
-CacheDetail cacheDetail(const ParameterValues &values)
-{
-    return values.text("cache_detail") == QLatin1String("compact") ? CacheDetail::Compact : CacheDetail::Exact;
-}
-
-/// What the cache of one input's pictures takes.
-std::optional<CacheEstimate> cacheOf(const PortFacts &facts, CacheDetail detail, const StopToken *stop)
-{
-    const ManifestPtr manifest = manifestFact(facts);
-    const auto operations = attachedOperations(facts);
-    if (!manifest || !operations || !facts.images || manifest->size() == 0)
-        return std::nullopt;
-    auto estimate = estimateCache(*manifest, planCache(*operations, detail), stop);
-    if (!estimate || estimate->pictures == 0 || estimate->pictures == *facts.images)
-        return estimate;
-    const double part = double(*facts.images) / double(estimate->pictures);
-    return CacheEstimate{*facts.images, std::int64_t(part * double(estimate->bytes)), true};
-}
-
-/// The size that the cache needs, and what to expect of a compact one.
-void describeCache(const PreflightRequest &request, PreflightReply &reply)
-{
-    const CacheMode mode = cacheMode(request.values);
-    const CacheDetail detail = cacheDetail(request.values);
-    if (mode == CacheMode::None)
-        return;
-    const PortFacts trainingFacts = request.inputs.value(QStringLiteral("training_dataset"));
-    if (detail == CacheDetail::Compact)
-        reply.notes.append(
-            makeError("",
-                      QT_TRANSLATE_NOOP("Error", "Training pictures are kept with a shorter side "
-                                                 "of at most %1 pixels: small crops of them are "
-                                                 "enlarged, and results differ from exact."),
-                      {QString::number(
-                          planCache(attachedOperations(trainingFacts).value_or(TransformList{}), CacheDetail::Compact)
-                              .shorterSide)})
-                .atParameter(QStringLiteral("cache_detail")));
-    const auto training = cacheOf(trainingFacts, detail, request.stop);
-    const auto validation =
-        cacheOf(request.inputs.value(QStringLiteral("validation_dataset")), CacheDetail::Exact, request.stop);
-    if (!training || !validation)
-        return;
-    const CacheEstimate both{training->pictures + validation->pictures, training->bytes + validation->bytes,
-                             training->isSampled || validation->isSampled};
-    const char *text = both.pictures == 0 ? QT_TRANSLATE_NOOP("Error", "These pictures lie in memory already.")
-                       : mode == CacheMode::Memory
-                           ? QT_TRANSLATE_NOOP("Error", "%1 pictures need %2 of memory.")
-                           : QT_TRANSLATE_NOOP("Error", "%1 pictures need %2 on the workspace's disk.");
-    reply.notes.append(
-        makeError("", text, {groupedNumber(both.pictures), cacheSizeText(both)}).atParameter(QStringLiteral("cache")));
-    if (const QString warning = cacheRoomWarning(both, mode, request.cacheFolder); !warning.isEmpty()) {
-        reply.warnings.append(warning);
-        reply.notes.append(makeError("", "%1", {warning}).atParameter(QStringLiteral("cache")));
-    }
 }
 
 QString dataAndModelSummary(const PreflightRequest &request)
@@ -215,8 +144,8 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.keep = values.text("keep");
     spec.numWorkers = values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
     spec.prefetch = boundedInt(values.integer("prefetch"));
-    spec.cache = cacheMode(values);
-    spec.cacheDetail = cacheDetail(values);
+    spec.cache = cacheModeOf(values);
+    spec.cacheDetail = cacheDetailOf(values);
     spec.onNan = values.text("on_nan");
     spec.requireSameCategories = values.boolean("require_same_categories");
     spec.normalization = values.text("normalization");
@@ -466,29 +395,6 @@ void addStoppingParameters(ComponentType &type)
             .isAdvanced()
             .withHelp(QT_TRANSLATE_NOOP("Parameter", "Accuracy on the training pictures as validation sees them; "
                                                      "costs a pass over them.")));
-}
-
-void addCacheParameters(ComponentType &type)
-{
-    type.parameter(ParameterSpec::choice("cache", QT_TRANSLATE_NOOP("Parameter", "Cache of decoded pictures"), "none",
-                                         {{QStringLiteral("none"), QT_TRANSLATE_NOOP("Parameter", "None")},
-                                          {QStringLiteral("memory"), QT_TRANSLATE_NOOP("Parameter", "Memory")},
-                                          {QStringLiteral("disk"), QT_TRANSLATE_NOOP("Parameter", "Disk")}})
-                       .isAdvanced()
-                       .keepsResult()
-                       .withHelp(QT_TRANSLATE_NOOP("Parameter",
-                                                   "Pictures are decoded in the first epoch only; later ones take them "
-                                                   "from memory or from a file of the workspace, which later jobs use "
-                                                   "too. Random operations stay fresh in every epoch.")));
-    type.parameter(
-        ParameterSpec::choice("cache_detail", QT_TRANSLATE_NOOP("Parameter", "Cached pictures"), "exact",
-                              {{QStringLiteral("exact"), QT_TRANSLATE_NOOP("Parameter", "Exact")},
-                               {QStringLiteral("compact"), QT_TRANSLATE_NOOP("Parameter", "Compact")}})
-            .isAdvanced()
-            .visibleWhen("cache", {QStringLiteral("memory"), QStringLiteral("disk")})
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Exact gives the same bits as without a cache. Compact keeps "
-                                                     "training pictures with a shorter side of 256 pixels: smaller and "
-                                                     "faster, but small crops of them are enlarged.")));
 }
 
 void addLoopParameters(ComponentType &type)

@@ -15,7 +15,7 @@ struct ReadScratch
 {
     std::vector<std::uint8_t> file;
     ImageBuffer image;
-    std::int64_t bytesRead = 0; ///< sum over all reads
+    std::int64_t bytesRead = 0;   ///< sum over all reads
     TransformScratch kept;        ///< of a cached reader's own operations
     bool transformFailed = false; ///< the last error was theirs, not the picture's
 };

@@ -19,7 +19,7 @@ struct PictureCacheOptions
 {
     CacheMode mode = CacheMode::Memory;
     fs::path folder; ///< Disk: <workspace>/cache
-    /// Memory: bytes that may still be taken; asked for now and then, on any thread. Empty: no limit.
+    /// Memory: bytes that may still be taken; asked before each block, on any thread. Empty: no limit.
     std::function<std::int64_t()> freeMemory;
     std::int64_t diskLimit = cacheLimitBytes();
     int workers = 1; ///< threads that look at the files at open()
