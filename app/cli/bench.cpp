@@ -64,6 +64,25 @@ int benchTraining(const Arguments &arguments)
     return exitDone;
 }
 
+bool readCacheOptions(const Arguments &arguments, BenchLoaderOptions &options)
+{
+    const QByteArray cache = arguments.has("cache") ? arguments.bytes("cache") : QByteArray("none");
+    const QByteArray detail = arguments.has("cache-detail") ? arguments.bytes("cache-detail") : QByteArray("exact");
+    if (cache != "none" && cache != "memory" && cache != "disk") {
+        usageError(QStringLiteral("'--cache %1' is neither none, memory nor disk.").arg(QString::fromUtf8(cache)), {});
+        return false;
+    }
+    if (detail != "exact" && detail != "compact") {
+        usageError(QStringLiteral("'--cache-detail %1' is neither exact nor compact.").arg(QString::fromUtf8(detail)),
+                   {});
+        return false;
+    }
+    options.cache = cache == "memory" ? CacheMode::Memory : cache == "disk" ? CacheMode::Disk : CacheMode::None;
+    options.cacheDetail = detail == "compact" ? CacheDetail::Compact : CacheDetail::Exact;
+    options.cacheFolder = workspaceFolder(arguments) / "cache";
+    return true;
+}
+
 int benchLoading(const Arguments &arguments)
 {
     if (arguments.words().size() != 2)
@@ -91,6 +110,8 @@ int benchLoading(const Arguments &arguments)
     options.batch = int(*batch);
     options.workers = int(*workers);
     options.seconds = *seconds;
+    if (!readCacheOptions(arguments, options))
+        return exitUsage;
     const auto report = benchLoader(options);
     if (!report.ok())
         return failWith(report.error());
@@ -135,6 +156,9 @@ Command benchCommand()
              {"workers", "N", "loader threads"},
              {"pixel-path", "P", "exact or fast"},
              {"seconds", "S", "how long to load"},
+             {"cache", "C", "none, memory or disk (the workspace's)"},
+             {"cache-detail", "D", "exact or compact"},
+             {"workspace", "DIR", "workspace folder"},
              {"json", nullptr, "print JSON"}},
             1,
             2,

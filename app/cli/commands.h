@@ -34,7 +34,9 @@ QList<Command> allCommands();
 
 /// The registry with all components; made at first use.
 const ComponentRegistry &components();
-/// --workspace DIR, else the platform's data folder; made where there is none.
+/// --workspace DIR, else the platform's data folder; it need not be there.
+fs::path workspaceFolder(const Arguments &arguments);
+/// The same, opened; made where there is none.
 Result<std::unique_ptr<Workspace>> openWorkspace(const Arguments &arguments);
 /// The same for commands that only look: nothing is made, null where there is no workspace yet.
 Result<std::unique_ptr<Workspace>> findWorkspace(const Arguments &arguments);

@@ -23,7 +23,7 @@ const ComponentRegistry &components()
     return *registry;
 }
 
-static fs::path workspaceFolder(const Arguments &arguments)
+fs::path workspaceFolder(const Arguments &arguments)
 {
     return arguments.has("workspace") ? arguments.path("workspace") : Workspace::defaultFolder();
 }

@@ -25,7 +25,7 @@ static int validateFile(const Arguments &arguments)
     const auto planned = plan(*pipeline, components());
     if (!planned.ok())
         return printFaults({planned.error()});
-    const PreflightOutcome outcome = preflight(**planned);
+    const PreflightOutcome outcome = preflight(**planned, nullptr, false, Workspace::defaultFolder() / "cache");
     for (const PlanNode &node : (*planned)->nodes) {
         const PreflightReply reply = outcome.replies.value(node.id);
         for (const QString &warning : reply.warnings)

@@ -49,6 +49,7 @@ struct PreflightRequest
     const StopToken *stop = nullptr;
     /// Only for showing, after an edit: what was seen some seconds ago will do. False before a run.
     bool mayBeRecent = false;
+    fs::path cacheFolder{}; ///< <workspace>/cache; empty where there is no workspace
 };
 
 struct PreflightReply
@@ -58,6 +59,8 @@ struct PreflightReply
     QMap<QString, PortFacts> outputs;
     /// One line for the canvas ("60,000 images · 10 classes"); English.
     QString summary;
+    /// To show under the fields of parameters (`parameter` is set): text and arguments, no faults.
+    QList<Error> notes{};
 };
 
 struct RunRequest

@@ -104,6 +104,16 @@ std::optional<DatasetReference> datasetOf(const PortFacts &facts)
                             facts.extra.value(QStringLiteral("label_column")).toByteArray().toStdString()};
 }
 
+void setManifestFact(PortFacts &facts, ManifestPtr manifest)
+{
+    facts.extra.insert(QStringLiteral("manifest"), QVariant::fromValue(std::move(manifest)));
+}
+
+ManifestPtr manifestFact(const PortFacts &facts)
+{
+    return facts.extra.value(QStringLiteral("manifest")).value<ManifestPtr>();
+}
+
 Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms)
 {
     return writeFileAtomically(folder / "transforms.json",

@@ -28,6 +28,11 @@ Result<DatasetReference> datasetInput(const RunRequest &request, const char *por
 void setDatasetFacts(PortFacts &facts, const DatasetReference &data);
 std::optional<DatasetReference> datasetOf(const PortFacts &facts);
 
+/// The listed pictures behind a port, for those who look at their sizes; null where they are not known. Of a
+/// split it is the whole set.
+void setManifestFact(PortFacts &facts, ManifestPtr manifest);
+ManifestPtr manifestFact(const PortFacts &facts);
+
 /// transforms.json {format, version, transforms}. FailedToWriteOutputsError /
 /// InvalidTransformationDirectoryError.
 Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms);

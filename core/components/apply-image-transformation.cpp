@@ -55,8 +55,10 @@ PreflightReply preflightApply(const PreflightRequest &request)
         if (writesImages(request.values) && hasErasing(kept))
             reply.warnings.append(erasingIsLeftOut());
     }
-    if (writesImages(request.values))
+    if (writesImages(request.values)) {
         facts.extra.remove(key); // nothing is left to do with the pictures
+        setManifestFact(facts, nullptr);
+    }
     reply.summary = datasetSummary(facts);
     reply.outputs.insert(QStringLiteral("image_directory"), facts);
     return reply;

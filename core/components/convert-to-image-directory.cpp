@@ -74,7 +74,8 @@ PreflightReply preflightConvert(const PreflightRequest &request)
         reply.errors.append(scan.error());
         return reply;
     }
-    const PortFacts facts = factsOf((*scan)->manifest);
+    PortFacts facts = factsOf((*scan)->manifest);
+    setManifestFact(facts, ManifestPtr(*scan, &(*scan)->manifest));
     for (const std::string &warning : (*scan)->report.warnings)
         reply.warnings.append(QString::fromStdString(warning));
     reply.summary = datasetSummary(facts);

@@ -29,6 +29,8 @@ PortFacts sideFacts(const ImageManifest &side, bool stratified, const PortFacts 
     facts.labelled = input.labelled;
     if (!stratified)
         facts.counts.reset();
+    if (ManifestPtr whole = manifestFact(input))
+        setManifestFact(facts, std::move(whole));
     return facts;
 }
 

@@ -3,6 +3,7 @@
 #include "core/component/portobjects.h"
 #include "core/component/trainingchecks.h"
 #include "core/train/architectures.h"
+#include "core/train/cachechecks.h"
 #include "core/train/devices.h"
 #include "core/train/trainer.h"
 
@@ -48,9 +49,8 @@ QList<Error> validateValues(const ParameterValues &values)
 /// Size of what the network sees, where the attached operations fix it.
 std::optional<std::pair<int, int>> inputSize(const PortFacts &facts)
 {
-    const QVariant list = facts.extra.value(QStringLiteral("transforms"));
-    const auto transforms = transformsFromJson(QJsonArray::fromVariantList(list.toList()));
-    return transforms.ok() ? fixedOutputSize(*transforms) : std::nullopt;
+    const auto transforms = attachedOperations(facts);
+    return transforms ? fixedOutputSize(*transforms) : std::nullopt;
 }
 
 QString dataAndModelSummary(const PreflightRequest &request)
@@ -86,6 +86,7 @@ PreflightReply preflightTraining(const PreflightRequest &request)
     reply.outputs.insert(QStringLiteral("trained_model"), facts);
     if (reply.errors.isEmpty())
         reply.summary = dataAndModelSummary(request);
+    describeCache(request, reply);
     return reply;
 }
 
@@ -143,6 +144,8 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.keep = values.text("keep");
     spec.numWorkers = values.isSet("num_workers") ? int(values.integer("num_workers")) : automaticWorkers();
     spec.prefetch = boundedInt(values.integer("prefetch"));
+    spec.cache = cacheModeOf(values);
+    spec.cacheDetail = cacheDetailOf(values);
     spec.onNan = values.text("on_nan");
     spec.requireSameCategories = values.boolean("require_same_categories");
     spec.normalization = values.text("normalization");
@@ -416,6 +419,7 @@ void addLoopParameters(ComponentType &type)
                        .keepsResult()
                        .withUnit(QT_TRANSLATE_NOOP("Parameter", "batches"))
                        .withHelp(QT_TRANSLATE_NOOP("Parameter", "Batches that each loader thread prepares ahead.")));
+    addCacheParameters(type);
     type.parameter(ParameterSpec::choice("on_nan", QT_TRANSLATE_NOOP("Parameter", "On NaN loss"), "stop",
                                          {{QStringLiteral("stop"), QT_TRANSLATE_NOOP("Parameter", "Stop")},
                                           {QStringLiteral("continue"), QT_TRANSLATE_NOOP("Parameter", "Continue")}})

@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/data/archiveformats.h"
+#include "core/data/cachefolder.h"
 
 #include <QCoreApplication>
 
@@ -124,7 +125,9 @@ Result<FileDescriptor> unpackedDescriptor(const fs::path &file, const fs::path &
 {
     if (!unpacked.empty()) {
         TW_TRY(unpackArchive(file, unpacked, stop));
-        return openArchiveDescriptor(unpacked);
+        TW_ASSIGN(opened, openArchiveDescriptor(unpacked));
+        markUsed(opened.get()); // removed at this moment: it stays readable as long as it is open
+        return std::move(opened);
     }
     TW_ASSIGN(descriptor, namelessFile());
     TW_ASSIGN(stream, openTarStream(file, true));
@@ -283,7 +286,10 @@ Result<void> unpackArchive(const fs::path &archive, const fs::path &unpacked, co
         TW_ASSIGN(stream, openTarStream(archive, true));
         TW_TRY(unpackInto(descriptor.get(), unpacked, *stream, archive, stop, progress));
     }
-    return folder.commit();
+    TW_TRY(folder.commit());
+    if (const fs::path archives = unpacked.parent_path().parent_path(); archives.filename() == "archives")
+        makeRoomInCache(archives.parent_path(), 0, cacheLimitBytes(), unpacked);
+    return {};
 }
 
 } // namespace tw

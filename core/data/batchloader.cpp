@@ -2,6 +2,7 @@
 #include "core/data/batchloader.h"
 
 #include "core/data/batchwork.h"
+#include "core/data/cachedreader.h"
 
 #include <QCoreApplication>
 
@@ -261,6 +262,11 @@ Result<std::unique_ptr<BatchLoader>> BatchLoader::create(ManifestPtr manifest, T
                          {QString::number(options.batchSize), QString::number(options.numWorkers),
                           QString::number(options.prefetch), QString::number(options.channels)});
     TW_ASSIGN(reader, ImageReader::open(manifest, options.decode));
+    if (options.cache && options.cache->serves(manifest, transforms)) {
+        const auto kept = std::ptrdiff_t(options.cache->plan().kept.size());
+        transforms.erase(transforms.begin(), transforms.begin() + kept);
+        reader = cachedReader(std::move(reader), manifest, options.cache);
+    }
     const std::size_t count = manifest->size();
     const bool inMemory = manifest->storage == ImageManifest::Storage::Idx;
     const Normalizer normalizer(options.normalization, options.channels, options.order);

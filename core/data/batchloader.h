@@ -27,6 +27,7 @@ enum class MemoryOrder { ChannelsFirst, ChannelsLast };
 /// and resizing does not round in between. Largest difference to the exact pixels one level and
 /// PSNR ≥ 55 dB without the smaller decoding, ≥ 53 dB with it.
 enum class PixelPath { Exact, Fast };
+class PictureCache;
 
 struct LoaderOptions
 {
@@ -43,6 +44,8 @@ struct LoaderOptions
     bool skipUnreadable = true; ///< false: the first one is an error
     double largestLoss = 0.1;   ///< share of unreadable images above which they are an error; 1: never
     DecodeOptions decode;
+    /// Used where it serves this manifest and list (PictureCache::serves()); may be shared.
+    std::shared_ptr<PictureCache> cache;
 };
 
 /// One batch on plain memory: float32 N×C×H×W (or N×H×W×C), 64-byte aligned. Goes back to the

@@ -88,7 +88,8 @@ void BatchWork::fillSlot(std::size_t index, LoaderScratch &scratch)
     Slot &slot = m_slots[index];
     const std::uint32_t sample = m_samples[index];
     const auto unreadable = [&](const Error &error) {
-        slot.state = m_shared.options.skipUnreadable ? State::Unreadable : State::Failed;
+        const bool canBeSkipped = m_shared.options.skipUnreadable && !scratch.read.transformFailed;
+        slot.state = canBeSkipped ? State::Unreadable : State::Failed;
         slot.error = error;
     };
     const Stopwatch decoding(scratch.decodeSeconds);

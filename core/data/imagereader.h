@@ -24,10 +24,13 @@ struct ReadScratch
     std::string name; ///< of the picture in hand
     ImageBuffer image;
     std::unique_ptr<JpegDecoder> jpeg;
-    ImageSize stored;           ///< size of the picture in hand, as stored
-    int orientation = 1;        ///< what is still to do to it, EXIF's 1 to 8
-    bool isHeaderOnly = false;  ///< its pixels are still to be decoded
-    std::int64_t bytesRead = 0; ///< sum over all reads
+    ImageSize stored;             ///< size of the picture in hand, as stored
+    int orientation = 1;          ///< what is still to do to it, EXIF's 1 to 8
+    bool isHeaderOnly = false;    ///< its pixels are still to be decoded
+    std::int64_t bytesRead = 0;   ///< sum over all reads
+    PixelView held;               ///< of a cached reader: the picture in hand
+    TransformScratch kept;        ///< of a cached reader's own operations
+    bool transformFailed = false; ///< the last error was theirs, not the picture's
 };
 
 /// A part of a picture, decoded at 1/reduce of its size.

@@ -63,7 +63,9 @@ Result<void> JobRunner::writeJobFiles()
 
 Result<PreflightOutcome> JobRunner::lookAtEverything()
 {
-    return guarded<PreflightOutcome>([this]() -> Result<PreflightOutcome> { return preflight(*m_task.plan, &m_stop); });
+    return guarded<PreflightOutcome>([this]() -> Result<PreflightOutcome> {
+        return preflight(*m_task.plan, &m_stop, false, m_workspace.cacheFolder());
+    });
 }
 
 bool JobRunner::prepare()

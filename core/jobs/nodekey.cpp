@@ -41,7 +41,9 @@ QByteArray nodeKey(const PlanNode &node, const PreflightReply &facts, const QMap
     for (const ParameterSpec &spec : node.component->schema.specs()) {
         if (!spec.affectsResult)
             continue;
-        const QVariant value = node.values.value(spec.id);
+        // A hidden parameter has no effect, whatever it was set to when it was shown.
+        const bool counts = node.component->schema.isVisible(spec.id, node.values);
+        const QVariant value = counts ? node.values.value(spec.id) : spec.defaultValue;
         parameters.insert(spec.id, spec.toJson(value));
         const QByteArray path = spec.kind == ParameterKind::Path ? value.toByteArray() : QByteArray();
         if (path.isEmpty())

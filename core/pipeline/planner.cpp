@@ -125,7 +125,7 @@ static void reportEmptyPorts(const PlanNode &node, const QMap<PortAddress, PortF
     }
 }
 
-PreflightOutcome preflight(const Plan &plan, const StopToken *stop, bool mayBeRecent)
+PreflightOutcome preflight(const Plan &plan, const StopToken *stop, bool mayBeRecent, const fs::path &cacheFolder)
 {
     PreflightOutcome outcome;
     QMap<PortAddress, PortFacts> facts;
@@ -135,7 +135,7 @@ PreflightOutcome preflight(const Plan &plan, const StopToken *stop, bool mayBeRe
                 makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "The checks were canceled.")).atNode(node.id));
             break;
         }
-        PreflightRequest request{node.values, {}, stop, mayBeRecent};
+        PreflightRequest request{node.values, {}, stop, mayBeRecent, cacheFolder};
         for (auto it = node.inputs.cbegin(); it != node.inputs.cend(); ++it)
             request.inputs.insert(it.key(), facts.value(it.value()));
         reportEmptyPorts(node, facts, outcome.errors);

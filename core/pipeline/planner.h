@@ -37,6 +37,7 @@ struct PreflightOutcome
     QList<Error> errors;
     QMap<QString, PreflightReply> replies; ///< by node id
 };
-PreflightOutcome preflight(const Plan &plan, const StopToken *stop = nullptr, bool mayBeRecent = false);
+PreflightOutcome preflight(const Plan &plan, const StopToken *stop = nullptr, bool mayBeRecent = false,
+                           const fs::path &cacheFolder = {});
 
 } // namespace tw

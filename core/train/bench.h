@@ -3,6 +3,7 @@
 
 #include "core/base/result.h"
 #include "core/component/runcontext.h"
+#include "core/data/cacheplan.h"
 
 #include <QString>
 
@@ -37,6 +38,9 @@ struct BenchLoaderOptions
     int workers = 2;
     bool fast = false; ///< the fast pixel path
     double seconds = 10;
+    CacheMode cache = CacheMode::None;
+    CacheDetail cacheDetail = CacheDetail::Exact;
+    fs::path cacheFolder; ///< of CacheMode::Disk
 };
 struct BenchLoaderReport
 {

@@ -2,7 +2,9 @@
 #include "core/base/paths.h"
 #include "core/data/batchloader.h"
 #include "core/data/datasetscan.h"
+#include "core/data/picturecache.h"
 #include "core/train/bench.h"
+#include "core/train/memorylimit.h"
 #include "core/train/processusage.h"
 
 #include <algorithm>
@@ -38,8 +40,18 @@ Result<std::unique_ptr<BatchLoader>> openLoader(const BenchLoaderOptions &option
     loader.numWorkers = options.workers;
     loader.shuffle = true;
     loader.pixelPath = options.fast ? PixelPath::Fast : PixelPath::Exact;
-    return BatchLoader::create(std::make_shared<const ImageManifest>(std::move(scan.manifest)), transformsFor(options),
-                               loader);
+    const auto manifest = std::make_shared<const ImageManifest>(std::move(scan.manifest));
+    const TransformList transforms = transformsFor(options);
+    if (options.cache != CacheMode::None && manifest->storage != ImageManifest::Storage::Idx) {
+        PictureCacheOptions cache;
+        cache.mode = options.cache;
+        cache.folder = options.cacheFolder;
+        cache.freeMemory = [] { return std::int64_t(0.9 * double(availableMemoryBytes())); };
+        cache.workers = std::max(1, options.workers);
+        TW_ASSIGN(opened, PictureCache::open(manifest, planCache(transforms, options.cacheDetail), cache, stop));
+        loader.cache = std::move(opened);
+    }
+    return BatchLoader::create(manifest, transforms, loader);
 }
 
 } // namespace benchloader

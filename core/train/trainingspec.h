@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/data/batchloader.h"
+#include "core/data/cacheplan.h"
 #include "core/model/modeldirectory.h"
 
 #include <QString>
@@ -44,6 +45,8 @@ struct TrainingSpec
     QString keep = QStringLiteral("best_top1");            ///< best_top1 | best_loss | last
     int numWorkers = 2;
     int prefetch = 2;
+    CacheMode cache = CacheMode::None;
+    CacheDetail cacheDetail = CacheDetail::Exact;
     QString onNan = QStringLiteral("stop"); ///< stop | continue
     bool requireSameCategories = false;
     QString normalization = QStringLiteral("weights");

@@ -39,7 +39,8 @@ static Pipeline withoutPositions(Pipeline pipeline)
     return pipeline;
 }
 
-PreflightWatch::PreflightWatch(PipelineDocument &document, QObject *parent) : QObject(parent), m_document(document)
+PreflightWatch::PreflightWatch(PipelineDocument &document, QObject *parent, fs::path cacheFolder)
+    : QObject(parent), m_document(document), m_cacheFolder(std::move(cacheFolder))
 {
     m_timer.setSingleShot(true);
     m_timer.setInterval(settleMs);
@@ -62,6 +63,15 @@ const PreflightReply *PreflightWatch::reply(const QString &nodeId) const
     return found == m_outcome.replies.constEnd() ? nullptr : &*found;
 }
 
+QList<Error> PreflightWatch::notes() const
+{
+    QList<Error> notes;
+    for (auto entry = m_outcome.replies.cbegin(); entry != m_outcome.replies.cend(); ++entry)
+        for (const Error &note : entry->notes)
+            notes.append(Error(note).atNode(entry.key()));
+    return notes;
+}
+
 void PreflightWatch::start()
 {
     const Pipeline sound = withoutPositions(soundPart(m_document.pipeline(), m_document.faults()));
@@ -74,10 +84,11 @@ void PreflightWatch::start()
     }
     m_looked = sound;
     m_stop = std::make_shared<StopToken>();
-    m_watcher.setFuture(QtConcurrent::run([sound, stop = m_stop, registry = &m_document.registry()] {
-        const auto planned = plan(sound, *registry);
-        return planned ? preflight(**planned, stop.get(), true) : PreflightOutcome();
-    }));
+    m_watcher.setFuture(
+        QtConcurrent::run([sound, stop = m_stop, registry = &m_document.registry(), folder = m_cacheFolder] {
+            const auto planned = plan(sound, *registry);
+            return planned ? preflight(**planned, stop.get(), true, folder) : PreflightOutcome();
+        }));
 }
 
 void PreflightWatch::take()

@@ -19,11 +19,14 @@ class PreflightWatch : public QObject
 {
     Q_OBJECT
 public:
-    PreflightWatch(PipelineDocument &document, QObject *parent = nullptr);
+    /// `cacheFolder`: the workspace's, whose disk the checks look at.
+    PreflightWatch(PipelineDocument &document, QObject *parent = nullptr, fs::path cacheFolder = {});
     ~PreflightWatch() override;
 
     /// What the last finished look said of a node; null when it was left out.
     const PreflightReply *reply(const QString &nodeId) const;
+    /// Notes for fields of parameters, of all nodes, with node id.
+    QList<Error> notes() const;
     bool isBusy() const { return m_timer.isActive() || m_watcher.isRunning(); }
 
 Q_SIGNALS:
@@ -34,6 +37,7 @@ private:
     void take();
 
     PipelineDocument &m_document;
+    fs::path m_cacheFolder;
     QTimer m_timer;
     QFutureWatcher<PreflightOutcome> m_watcher;
     std::shared_ptr<StopToken> m_stop;

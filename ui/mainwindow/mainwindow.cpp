@@ -36,8 +36,8 @@ constexpr int stateVersion = 1;
 MainWindow::MainWindow(const WindowServices &services, QWidget *parent)
     : QMainWindow(parent), m_services(services), m_document(*services.registry), m_editor(m_document),
       m_jobs(*services.workspace, *services.registry),
-      m_session(m_editor, services.workspace->folder() / "autosave", this), m_preflight(m_document),
-      m_actions(new ActionRegistry(this))
+      m_session(m_editor, services.workspace->folder() / "autosave", this),
+      m_preflight(m_document, nullptr, services.workspace->cacheFolder()), m_actions(new ActionRegistry(this))
 {
     setObjectName(QStringLiteral("mainWindow"));
     setWindowIcon(applicationIcon());
@@ -162,6 +162,7 @@ void MainWindow::connectCanvas()
                 m_canvas->scene().setSummaries(summaries);
                 m_canvas->scene().setMachineFaults(errors);
                 m_parameters->setMachineFaults(errors);
+                m_parameters->setNotes(m_preflight.notes());
             });
     connect(&m_document, &PipelineDocument::parameterChanged, this, &MainWindow::markChangedNode);
     connect(&m_document, &PipelineDocument::changed, this, [this] { m_discards = false; });

@@ -357,7 +357,25 @@ void ParameterPanel::refreshFaults()
         const auto found = byParameter.constFind(row->spec().id);
         row->setFault(found == byParameter.constEnd() ? std::nullopt : std::optional<Error>(*found));
     }
+    refreshNotes();
     refreshPipelinePage();
+}
+
+void ParameterPanel::setNotes(const QList<Error> &notes)
+{
+    m_notes = notes;
+    refreshNotes();
+}
+
+/// Of several nodes each has its own size to tell: then none does.
+void ParameterPanel::refreshNotes()
+{
+    QHash<QString, QStringList> texts;
+    for (const Error &note : std::as_const(m_notes))
+        if (m_nodes.size() == 1 && note.nodeId == m_nodes.first())
+            texts[note.parameter].append(errorText(note));
+    for (ParameterRow *row : std::as_const(m_rows))
+        row->setNote(texts.value(row->spec().id).join(u'\n'));
 }
 
 void ParameterPanel::setMachineFaults(const QList<Error> &faults)

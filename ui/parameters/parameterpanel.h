@@ -37,6 +37,8 @@ public:
     void focusFirst();
     /// Faults found on the machine, beside the document's.
     void setMachineFaults(const QList<Error> &faults);
+    /// What is to be said under fields beside faults; node and parameter are set.
+    void setNotes(const QList<Error> &notes);
 
 Q_SIGNALS:
     void problemActivated(const tw::Error &fault);
@@ -49,6 +51,7 @@ private:
     void addRows(QVBoxLayout *layout, bool advanced);
     void refresh();
     void refreshFaults();
+    void refreshNotes();
     void connectRow(ParameterRow *row);
     void copyAsSettings(const ParameterSpec &spec) const;
     void refreshPipelinePage();
@@ -59,7 +62,7 @@ private:
     QStringList m_nodes;
     QString m_component;
     QHash<QString, ParameterRow *> m_rows;
-    QList<Error> m_machineFaults;
+    QList<Error> m_machineFaults, m_notes;
     int m_gesture = 0;
 
     QStackedWidget *m_pages = nullptr;

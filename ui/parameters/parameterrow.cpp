@@ -41,7 +41,7 @@ static QToolButton *smallButton(const QString &icon, QWidget *parent)
 
 ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
     : QWidget(parent), m_editor(makeParameterEditor(spec, this)), m_label(new QLabel(this)), m_fault(noteLabel(this)),
-      m_help(noteLabel(this)), m_reset(smallButton(QStringLiteral("reset"), this)),
+      m_note(noteLabel(this)), m_help(noteLabel(this)), m_reset(smallButton(QStringLiteral("reset"), this)),
       m_more(smallButton(QStringLiteral("more"), this))
 {
     setObjectName(QStringLiteral("row.") + spec.id);
@@ -51,6 +51,7 @@ ParameterRow::ParameterRow(const ParameterSpec &spec, QWidget *parent)
     m_label->setBuddy(m_editor->field());
     const QString range = spec.rangeText();
     m_help->setText(parameterWord(spec.help) + (range.isEmpty() ? QString() : QStringLiteral(" (%1)").arg(range)));
+    m_note->setObjectName(QStringLiteral("note.") + spec.id);
     m_fault->setObjectName(QStringLiteral("fault.") + spec.id);
     m_label->setToolTip(plainTooltip(m_help->text().trimmed()));
     m_reset->setFocusPolicy(Qt::TabFocus);
@@ -90,7 +91,8 @@ void ParameterRow::layOut(const ParameterSpec &spec)
     buttons->addWidget(m_more);
     layout->addLayout(buttons, 0, 2);
     layout->addWidget(m_fault, 1, 0, 1, 3);
-    layout->addWidget(m_help, 2, 0, 1, 3);
+    layout->addWidget(m_note, 2, 0, 1, 3);
+    layout->addWidget(m_help, 3, 0, 1, 3);
     // The label's text has no say in the width, so that the fields of all rows begin on one line.
     m_label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     layout->setColumnMinimumWidth(0, 96);
@@ -203,6 +205,20 @@ void ParameterRow::setFault(const std::optional<Error> &fault)
 {
     m_storedFault = fault;
     showFault();
+}
+
+void ParameterRow::setNote(const QString &text)
+{
+    QPalette palette = m_note->palette();
+    palette.setColor(QPalette::WindowText, themeColors().mutedText);
+    m_note->setPalette(palette);
+    m_note->setText(text);
+    m_note->setVisible(!text.isEmpty());
+}
+
+QString ParameterRow::shownNote() const
+{
+    return m_note->isHidden() ? QString() : m_note->text();
 }
 
 QString ParameterRow::shownFault() const

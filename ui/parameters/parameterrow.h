@@ -30,6 +30,9 @@ public:
     /// The text in the field is not a value.
     const std::optional<Error> &refusal() const { return m_refusal; }
     QString shownFault() const;
+    /// What is known of the chosen value on this machine, always shown; empty: nothing.
+    void setNote(const QString &text);
+    QString shownNote() const;
 
 Q_SIGNALS:
     void edited(const QVariant &value, bool startsGesture);
@@ -52,7 +55,7 @@ private:
     void updateMore(bool wanted);
 
     ParameterEditor *m_editor;
-    QLabel *m_label, *m_fault, *m_help;
+    QLabel *m_label, *m_fault, *m_note, *m_help;
     QToolButton *m_reset, *m_more;
     std::optional<Error> m_refusal, m_storedFault;
     QList<QVariant> m_values;

@@ -150,6 +150,7 @@ Result<void> TrainingRun::checkMemory()
     memory.fixed = std::max<std::int64_t>(0, 2 * one - two) + weights * (m_optimizer->statesPerParameter() + 2);
     memory.perImage =
         std::max<std::int64_t>(image, two - one) + image * (1 + std::max(1, m_spec.numWorkers) * m_spec.prefetch);
+    m_stepBytes = memory.needed(m_spec.batchSize);
     if (double(memory.needed(m_spec.batchSize)) <= 0.9 * double(available))
         return {};
     return memorycheck::tooLittle(m_spec.batchSize, memory.needed(m_spec.batchSize), available,

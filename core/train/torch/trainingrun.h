@@ -6,6 +6,7 @@
 #include "core/train/torch/evaluation.h"
 #include "core/train/torch/optimizer.h"
 #include "core/train/trainer.h"
+#include "core/train/trainingcache.h"
 #include "core/train/trainingdata.h"
 #include "core/train/trainingreport.h"
 
@@ -43,9 +44,10 @@ private:
     Result<void> checkMemory();
     void initialiseLoss();
     Result<void> initialiseLoaders();
+    Result<void> openCaches();
     LoaderOptions loaderOptions() const;
-    Result<std::unique_ptr<BatchLoader>> evaluationLoader(const ManifestPtr &manifest,
-                                                          const TransformList &transforms) const;
+    Result<std::unique_ptr<BatchLoader>> evaluationLoader(const ManifestPtr &manifest, const TransformList &transforms,
+                                                          const std::shared_ptr<PictureCache> &cache) const;
     void writeHeader();
     Result<Outcome> trainEpochs();
     Result<Outcome> trainEpoch(int epoch);
@@ -68,6 +70,7 @@ private:
     QJsonObject trainingFigures(const QString &stopped) const;
     Error notANumber() const;
     Error canceled() const;
+    /// Pictures left out, and what the cache could not keep.
     void reportSkipped(BatchLoader &loader);
     double seconds() const;
 
@@ -83,6 +86,8 @@ private:
     std::unique_ptr<Optimizer> m_optimizer;
     at::Tensor m_classWeights; ///< one a class; undefined: all equal
     std::optional<at::Device> m_device;
+    std::int64_t m_stepBytes = 0; ///< memory that training takes beyond what it has before the first batch
+    TrainingCaches m_caches;
     int m_threads = 0;
     /// The last goes through the training pictures as validation does; only where it is asked for.
     std::unique_ptr<BatchLoader> m_trainingLoader, m_validationLoader, m_trainingEvaluationLoader;

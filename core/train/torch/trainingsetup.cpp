@@ -27,6 +27,7 @@ Result<void> TrainingRun::initialise()
     m_data = std::move(data);
     TW_TRY(initialiseNetwork());
     TW_TRY(checkMemory());
+    TW_TRY(openCaches());
     TW_TRY(initialiseLoaders());
     writeHeader();
     return {};
@@ -143,18 +144,28 @@ LoaderOptions TrainingRun::loaderOptions() const
     return options;
 }
 
+Result<void> TrainingRun::openCaches()
+{
+    TW_ASSIGN(caches,
+              TrainingCaches::open(m_spec, m_data, m_context.cacheFolder(), m_stepBytes, &m_context.stopToken()));
+    m_caches = std::move(caches);
+    return {};
+}
+
 Result<void> TrainingRun::initialiseLoaders()
 {
     LoaderOptions options = loaderOptions();
+    options.cache = m_caches.training;
     options.shuffle = true;
     options.dropSingleLast = m_spec.batchSize > 1;
     options.skipUnreadable = m_data.training->skipUnreadable;
     TW_ASSIGN(training, BatchLoader::create(m_data.training, m_data.trainingTransforms, options));
-    TW_ASSIGN(validation, evaluationLoader(m_data.validation, m_data.validationTransforms));
+    TW_ASSIGN(validation, evaluationLoader(m_data.validation, m_data.validationTransforms, m_caches.validation));
     m_trainingLoader = std::move(training);
     m_validationLoader = std::move(validation);
     if (m_spec.evaluateTrainingSet != QLatin1String("never")) {
-        TW_ASSIGN(evaluation, evaluationLoader(m_data.training, m_data.inferenceTransforms));
+        TW_ASSIGN(evaluation,
+                  evaluationLoader(m_data.training, m_data.inferenceTransforms, m_caches.trainingEvaluation));
         m_trainingEvaluationLoader = std::move(evaluation);
     }
     const auto batches = std::int64_t(m_trainingLoader->batchesPerEpoch());
@@ -163,9 +174,11 @@ Result<void> TrainingRun::initialiseLoaders()
 }
 
 Result<std::unique_ptr<BatchLoader>> TrainingRun::evaluationLoader(const ManifestPtr &manifest,
-                                                                   const TransformList &transforms) const
+                                                                   const TransformList &transforms,
+                                                                   const std::shared_ptr<PictureCache> &cache) const
 {
     LoaderOptions options = loaderOptions();
+    options.cache = cache;
     options.skipUnreadable = manifest->skipUnreadable;
     return BatchLoader::create(manifest, transforms, options);
 }
@@ -250,6 +263,7 @@ void TrainingRun::writeHeader()
             .arg(m_info.normalization.std[0])
             .arg(m_info.normalization.std[1])
             .arg(m_info.normalization.std[2]),
+        m_caches.summary,
     });
     for (const QString &warning : std::as_const(m_data.warnings))
         m_report.warning(warning);
@@ -259,6 +273,8 @@ void TrainingRun::reportSkipped(BatchLoader &loader)
 {
     for (const auto &[index, reason] : loader.takeSkipped())
         m_report.warning(QStringLiteral("An image was left out: %1").arg(reason));
+    for (const QString &warning : m_caches.takeWarnings())
+        m_report.warning(warning);
 }
 
 void TrainingRun::keep(int epoch, const Score &validation)

@@ -40,6 +40,7 @@ private Q_SLOTS:
     void trainingRefusals_data();
     void trainingRefusals();
     void trainingWarnsOfMissingCategories();
+    void trainingSaysWhatACacheNeeds();
 
 private:
     fs::path folder() const { return m_folder->path().toStdString(); }
@@ -437,6 +438,42 @@ void TestDataComponents::trainingWarnsOfMissingCategories()
     QCOMPARE(reply.warnings.size(), 1);
     QVERIFY2(reply.warnings.first().contains("'dog'"), qPrintable(reply.warnings.first()));
     QCOMPARE(reply.summary, QStringLiteral("20 + 10 images"));
+}
+
+/// Facts of pictures as Convert's preflight gives them on, cut in two by Split.
+void TestDataComponents::trainingSaysWhatACacheNeeds()
+{
+    const fs::path pictures = folder() / "cached";
+    for (int i = 0; i < 40; ++i) {
+        const fs::path file = pictures / (i % 2 ? "a" : "b") / (std::to_string(i) + ".ppm");
+        fs::create_directories(file.parent_path());
+        std::ofstream(file, std::ios::binary) << "P6\n400 300\n255\n" << std::string(400 * 300 * 3, 'x');
+    }
+    const auto listed = preflight("convert-to-image-directory", {},
+                                  preflight("image-dataset", {{"path", bytesFromPath(pictures)}}, {}).outputs);
+    const auto split = preflight("split-image-directory", {{"fraction", 0.75}}, listed.outputs).outputs;
+    PortFacts training = split.value("image_directory1"), validation = split.value("image_directory2");
+    const QMap<QString, PortFacts> inputs{{"training_dataset", training}, {"validation_dataset", validation}};
+    QVERIFY(preflight("train-pytorch-model", {}, inputs).notes.isEmpty());
+    const auto memory = preflight("train-pytorch-model", {{"cache", "memory"}}, inputs);
+    QCOMPARE(memory.notes.size(), 1);
+    QCOMPARE(memory.notes.first().parameter, QStringLiteral("cache"));
+    QCOMPARE(memory.notes.first().sentence(), QStringLiteral("40 pictures need about 14 MB of memory."));
+    QVERIFY(memory.warnings.isEmpty());
+    const auto compact = preflight("train-pytorch-model", {{"cache", "disk"}, {"cache_detail", "compact"}}, inputs);
+    QCOMPARE(compact.notes.size(), 2);
+    QCOMPARE(compact.notes.first().parameter, QStringLiteral("cache_detail"));
+    QVERIFY(compact.notes.first().sentence().contains(QStringLiteral("256 pixels: small crops of them are enlarged")));
+    QCOMPARE(compact.notes.last().sentence(), QStringLiteral("40 pictures need about 11 MB on the workspace's disk."));
+    qputenv("TRAINWRIGHT_CACHE_LIMIT_GB", "0.001");
+    const auto small = preflight("train-pytorch-model", {{"cache", "disk"}}, inputs);
+    qunsetenv("TRAINWRIGHT_CACHE_LIMIT_GB");
+    QCOMPARE(small.warnings.size(), 1);
+    QVERIFY2(
+        small.warnings.first().startsWith(QStringLiteral("The cache of decoded pictures needs about 14 MB, but the "
+                                                         "limit of the workspace's cache")),
+        qPrintable(small.warnings.first()));
+    QVERIFY(small.errors.isEmpty());
 }
 
 QTEST_GUILESS_MAIN(TestDataComponents)

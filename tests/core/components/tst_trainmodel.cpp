@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Train PyTorch Model as a component: every parameter reaches the training, every refusal its place.
+#include "core/base/files.h"
 #include "core/component/componentregistry.h"
 #include "core/component/portobjects.h"
 #include "core/data/datasetscan.h"
+#include "core/jobs/nodekey.h"
 #include "tests/support/idxfiles.h"
 #include "tests/support/recordingcontext.h"
 #include "tests/support/testsupport.h"
@@ -24,6 +26,9 @@ private Q_SLOTS:
     void init();
     void everyParameterReachesTheTraining_data();
     void everyParameterReachesTheTraining();
+    void cachesDoNotChangeWeights();
+    void onlyACompactCacheIsAnotherResult();
+    void aCacheThatIsTooSmallSaysSo();
     void everyParameterHasARow();
     void parametersThatHide_data();
     void parametersThatHide();
@@ -37,6 +42,8 @@ private:
     fs::path folder() const { return m_folder->path().toStdString(); }
     const ComponentType &type() const { return *m_registry.find(QStringLiteral("train-pytorch-model")); }
     Result<RunReply> run(const QVariantMap &stored);
+    /// The size of the IDX pair's pictures, as files: pictures that a cache keeps.
+    ManifestPtr pictureFiles() const;
     QString log() const { return m_context->driverLines.join(u'\n'); }
 
     ComponentRegistry m_registry;
@@ -55,6 +62,18 @@ void TestTrainModel::init()
     m_images = std::make_shared<const ImageManifest>(std::move(scan->manifest));
 }
 
+ManifestPtr TestTrainModel::pictureFiles() const
+{
+    for (int i = 0; i < 30 && !fs::exists(folder() / "pictures/2/29.ppm"); ++i) {
+        const fs::path file = folder() / "pictures" / std::to_string(i % 3) / (std::to_string(i) + ".ppm");
+        fs::create_directories(file.parent_path());
+        std::ofstream(file, std::ios::binary) << "P6\n28 28\n255\n"
+                                              << std::string(28 * 28 * 3, char(40 + 60 * (i % 3)));
+    }
+    auto scan = scanDataset(folder() / "pictures", {});
+    return scan.ok() ? std::make_shared<const ImageManifest>(std::move(scan->manifest)) : nullptr;
+}
+
 Result<RunReply> TestTrainModel::run(const QVariantMap &stored)
 {
     ParameterValues given;
@@ -64,6 +83,8 @@ Result<RunReply> TestTrainModel::run(const QVariantMap &stored)
     for (auto entry = stored.cbegin(); entry != stored.cend(); ++entry)
         given.set(entry.key(), entry.value());
     const ParameterValues values = type().schema.effective(given);
+    if (stored.contains(QStringLiteral("cache")))
+        m_images = pictureFiles();
     UntrainedModel model;
     model.config = {QStringLiteral("mlp"), {{"in_channels", 1}, {"hidden_sizes", QJsonArray{4}}}};
     const fs::path output = folder() / "trained";
@@ -114,6 +135,9 @@ void TestTrainModel::everyParameterReachesTheTraining_data()
     row("keep", {{"keep", "last"}}, "Keep: last(.|\n)*epoch 2 kept");
     row("num_workers", {{"num_workers", 0}}, "loader workers: 0,");
     row("prefetch", {{"prefetch", 5}}, "prefetch 5;");
+    row("cache", {{"cache", "memory"}}, "Cache: 60 pictures, 0\\.1 MB in memory \\(exact\\)");
+    row("cache_detail", {{"cache", "disk"}, {"cache_detail", "compact"}},
+        "Cache: 60 pictures, 0\\.1 MB on disk \\(compact\\); 0 are there from earlier runs");
     row("on_nan", {{"on_nan", "continue"}}, "on NaN: continue");
     row("normalization", {{"normalization", "half"}}, "Normalization: half, mean 0\\.5 0\\.5 0\\.5");
     row("threads", {{"threads", 1}}, "threads: 1;");
@@ -133,6 +157,50 @@ void TestTrainModel::everyParameterReachesTheTraining()
     QCOMPARE(QRegularExpression(logged).match(m_usualLog).hasMatch(), isDefault);
     TW_VERIFY(run(stored));
     QVERIFY2(QRegularExpression(logged).match(log()).hasMatch(), qPrintable(log()));
+}
+
+/// Weights of two trainings that differ in the cache only, and of a third that finds the second's pictures.
+void TestTrainModel::cachesDoNotChangeWeights()
+{
+    QByteArray plain;
+    for (const char *cache : {"none", "memory", "disk", "disk"}) {
+        m_context->driverLines.clear();
+        TW_VERIFY(run({{"cache", QString::fromLatin1(cache)}, {"epochs", 3}, {"evaluate_training_set", "each_epoch"}}));
+        const auto weights = readFile(folder() / "trained/weights.pth", errors::InvalidModelDirectory);
+        TW_VERIFY(weights);
+        plain = plain.isEmpty() ? *weights : plain;
+        QVERIFY2(*weights == plain, cache);
+        QVERIFY(log().contains(qstrcmp(cache, "none") == 0 ? QStringLiteral("Cache: none")
+                                                           : QStringLiteral("Cache: 60 pictures")));
+    }
+    QVERIFY2(log().contains(QStringLiteral("60 are there from earlier runs")), qPrintable(log()));
+}
+
+void TestTrainModel::onlyACompactCacheIsAnotherResult()
+{
+    const auto key = [this](const char *cache, const char *detail) {
+        ParameterValues given;
+        given.set(QStringLiteral("cache"), QString::fromLatin1(cache));
+        given.set(QStringLiteral("cache_detail"), QString::fromLatin1(detail));
+        return nodeKey({QStringLiteral("train"), &type(), type().schema.effective(given), {}}, {}, {});
+    };
+    const QByteArray plain = key("none", "exact");
+    QVERIFY(!plain.isEmpty());
+    QCOMPARE(key("memory", "exact"), plain);
+    QCOMPARE(key("disk", "exact"), plain);
+    QCOMPARE(key("none", "compact"), plain); // hidden: without a cache it does nothing
+    QVERIFY(key("memory", "compact") != plain);
+    QCOMPARE(key("disk", "compact"), key("memory", "compact"));
+}
+
+void TestTrainModel::aCacheThatIsTooSmallSaysSo()
+{
+    qputenv("TRAINWRIGHT_CACHE_LIMIT_GB", "0");
+    const auto done = run({{"cache", "disk"}});
+    qunsetenv("TRAINWRIGHT_CACHE_LIMIT_GB");
+    TW_VERIFY(done);
+    QVERIFY2(log().contains(QRegularExpression(QStringLiteral("Warning: The cache holds 0 of 30 pictures: the limit"))),
+             qPrintable(log()));
 }
 
 /// Those without a row above are tested by name here.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/archivefile.h"
+#include "core/data/cachefolder.h"
 #include "core/data/datasetscan.h"
 #include "core/data/imagereader.h"
 #include "tests/core/data/archivesamples.h"
@@ -34,6 +35,7 @@ private Q_SLOTS:
     void cutShort_data();
     void cutShort();
     void unpacksOnce();
+    void unpackedOnesGoByTheLimit();
     void fullDisk();
 
 private:
@@ -293,6 +295,22 @@ void ArchivesTest::unpacksOnce()
     fs::remove_all(root() / "cache");
     QCOMPARE(unpackArchive(file, scan->manifest.unpacked, &stop).error().name, QLatin1String(errors::Canceled));
     QVERIFY(fs::is_empty(root() / "cache" / "archives")); // nothing half-written stays
+}
+
+void ArchivesTest::unpackedOnesGoByTheLimit()
+{
+    const fs::path file = write("limit.tgz", {{"a/1.ppm", ppmOf(patternImage(30, 30, 1))}});
+    const fs::path cache = root() / "limited", unpacked = unpackedArchive(cache, file);
+    qputenv("TRAINWRIGHT_CACHE_LIMIT_GB", "0");
+    auto archive = ArchiveFile::open(file, unpacked);
+    qunsetenv("TRAINWRIGHT_CACHE_LIMIT_GB");
+    TW_VERIFY(archive);
+    QVERIFY(fs::exists(unpacked)); // the one that was just asked for stays
+    QVERIFY(makeRoomInCache(cache, 0, 0) < 0);
+    QVERIFY(fs::exists(unpacked)); // in use
+    archive->reset();
+    QCOMPARE(makeRoomInCache(cache, 0, 0), std::int64_t(0));
+    QVERIFY(!fs::exists(unpacked.parent_path()));
 }
 
 void ArchivesTest::fullDisk()

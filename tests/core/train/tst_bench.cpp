@@ -5,7 +5,10 @@
 #include "tests/core/train/trainfixture.h"
 #include "tests/support/testsupport.h"
 
+#include <QTemporaryDir>
 #include <QTest>
+
+#include <fstream>
 
 using namespace tw;
 
@@ -18,6 +21,7 @@ private Q_SLOTS:
     void trainRefusals_data();
     void trainRefusals();
     void loaderReports();
+    void loaderWithCaches();
     void loaderWithoutData();
     void cancelEnds();
 };
@@ -93,6 +97,30 @@ void TestBench::loaderReports()
         QVERIFY(report->imagesPerSecond > 0);
         QVERIFY(report->cpuMsPerImage > 0);
     }
+}
+
+void TestBench::loaderWithCaches()
+{
+    QTemporaryDir temporary;
+    const fs::path folder = temporary.path().toStdString();
+    for (int i = 0; i < 8; ++i) {
+        const fs::path file = folder / "set" / (i % 2 ? "a" : "b") / (std::to_string(i) + ".ppm");
+        fs::create_directories(file.parent_path());
+        std::ofstream(file, std::ios::binary) << "P6\n40 30\n255\n" << std::string(40 * 30 * 3, char(i));
+    }
+    BenchLoaderOptions options;
+    options.data = bytesFromPath(folder / "set");
+    options.size = 16;
+    options.batch = 4;
+    options.seconds = 0.1;
+    options.cacheFolder = folder / "cache";
+    for (const CacheMode mode : {CacheMode::Memory, CacheMode::Disk}) {
+        options.cache = mode;
+        const auto report = benchLoader(options);
+        TW_VERIFY(report);
+        QVERIFY(report->imagesPerSecond > 0);
+    }
+    QVERIFY(!fs::is_empty(folder / "cache/decoded"));
 }
 
 void TestBench::loaderWithoutData()

@@ -51,6 +51,20 @@ private Q_SLOTS:
         m_document.reset();
     }
 
+    void notesStandUnderTheirField()
+    {
+        const Error note = makeError("", "%1 pictures need %2.", {QStringLiteral("40"), QStringLiteral("14 MB")})
+                               .atParameter(QStringLiteral("epochs"));
+        m_panel->setNotes({Error(note).atNode(QStringLiteral("train1")), Error(note).atNode(QStringLiteral("other"))});
+        ParameterRow *row = m_panel->row(QStringLiteral("epochs"));
+        QCOMPARE(row->shownNote(), QStringLiteral("40 pictures need 14 MB."));
+        QVERIFY(row->shownFault().isEmpty());
+        m_panel->setNodes({});
+        m_panel->setNodes({QStringLiteral("train1")});
+        QCOMPARE(m_panel->row(QStringLiteral("epochs"))->shownNote(), QStringLiteral("40 pictures need 14 MB."));
+        m_panel->setNotes({});
+        QVERIFY(m_panel->row(QStringLiteral("epochs"))->shownNote().isEmpty());
+    }
     void oneEditorForEveryParameter()
     {
         QVERIFY(m_panel->row(QStringLiteral("epochs"))->isVisible());
