@@ -2,6 +2,7 @@
 #include "core/data/imagemanifest.h"
 
 #include "core/base/hash.h"
+#include "core/data/picturefacts.h"
 
 #include <algorithm>
 #include <numeric>
@@ -90,6 +91,13 @@ ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) c
         out.add(path(i), category(i), bytes(i), mtimeNs(i));
     for (std::size_t place = 0; place < indices.size() && !m_keys.empty(); ++place)
         out.setKey(place, key(indices[place]));
+    if (facts && facts->size() == size()) {
+        auto kept = std::make_shared<std::vector<PictureFacts>>();
+        kept->reserve(indices.size());
+        for (const std::uint32_t i : indices)
+            kept->push_back((*facts)[i]);
+        out.facts = std::move(kept);
+    }
     out.computeFingerprint();
     return out;
 }

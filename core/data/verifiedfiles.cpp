@@ -11,8 +11,9 @@ namespace tw {
 
 namespace {
 
-// One more whenever a decoder becomes stricter: what older ones accepted is decoded again.
-constexpr int decoderRevision = 1;
+// One more whenever a decoder becomes stricter or other facts are measured: what older ones accepted is
+// decoded again.
+constexpr int decoderRevision = 2;
 
 QByteArray bytesOf(const std::string &text)
 {
@@ -40,7 +41,7 @@ VerifiedFiles::VerifiedFiles(const fs::path &database)
         return;
     m_lookup = std::make_unique<QSqlQuery>(connection);
     m_lookup->setForwardOnly(true);
-    m_open = m_lookup->prepare(QStringLiteral("SELECT bytes, mtime_ns, inode, key FROM files WHERE path = ?"));
+    m_open = m_lookup->prepare(QStringLiteral("SELECT bytes, mtime_ns, inode, key, facts FROM files WHERE path = ?"));
 }
 
 VerifiedFiles::~VerifiedFiles()
@@ -66,11 +67,12 @@ bool VerifiedFiles::prepare()
         return true;
     return query.exec(QStringLiteral("DROP TABLE IF EXISTS files"))
            && query.exec(QStringLiteral("CREATE TABLE files (path BLOB PRIMARY KEY, bytes INTEGER, mtime_ns INTEGER, "
-                                        "inode INTEGER, key BLOB) WITHOUT ROWID"))
+                                        "inode INTEGER, key BLOB, facts BLOB) WITHOUT ROWID"))
            && query.exec(QStringLiteral("PRAGMA user_version = %1").arg(decoderRevision));
 }
 
-std::optional<std::string> VerifiedFiles::keyOf(const std::string &path, const FileIdentity &identity)
+std::optional<std::string> VerifiedFiles::keyOf(const std::string &path, const FileIdentity &identity,
+                                                std::string *facts)
 {
     if (!m_open)
         return std::nullopt;
@@ -85,6 +87,8 @@ std::optional<std::string> VerifiedFiles::keyOf(const std::string &path, const F
     if (!m_lookup->next() || m_lookup->value(0).toLongLong() != identity.bytes
         || m_lookup->value(1).toLongLong() != identity.mtimeNs || m_lookup->value(2).toLongLong() != identity.inode)
         return std::nullopt;
+    if (facts)
+        *facts = m_lookup->value(4).toByteArray().toStdString();
     return m_lookup->value(3).toByteArray().toStdString();
 }
 
@@ -97,13 +101,14 @@ void VerifiedFiles::remember(const std::vector<VerifiedFile> &files)
     if (!connection.transaction())
         return;
     QSqlQuery query(connection);
-    bool ok = query.prepare(QStringLiteral("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?)"));
+    bool ok = query.prepare(QStringLiteral("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)"));
     for (auto file = files.begin(); ok && file != files.end(); ++file) {
         query.bindValue(0, bytesOf(file->path));
         query.bindValue(1, qlonglong(file->identity.bytes));
         query.bindValue(2, qlonglong(file->identity.mtimeNs));
         query.bindValue(3, qlonglong(file->identity.inode));
         query.bindValue(4, bytesOf(file->key));
+        query.bindValue(5, bytesOf(file->facts));
         ok = query.exec();
     }
     query.finish();

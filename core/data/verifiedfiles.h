@@ -24,7 +24,8 @@ struct VerifiedFile
 {
     std::string path; ///< absolute, or archive/member
     FileIdentity identity;
-    std::string key; ///< BLAKE2b-256 of the bytes, 32 of them
+    std::string key;   ///< BLAKE2b-256 of the bytes, 32 of them
+    std::string facts; ///< packedFacts()
 };
 
 /// <workspace>/cache/files.db: pictures that were decoded whole without a fault, with their content
@@ -39,8 +40,10 @@ public:
     VerifiedFiles(const VerifiedFiles &) = delete;
     VerifiedFiles &operator=(const VerifiedFiles &) = delete;
     bool isOpen() const { return m_open; }
-    /// The content key; nothing where the file is unknown or another one by now.
-    std::optional<std::string> keyOf(const std::string &path, const FileIdentity &identity);
+    /// The content key, and into `facts` what was measured; nothing where the file is unknown or another
+    /// one by now.
+    std::optional<std::string> keyOf(const std::string &path, const FileIdentity &identity,
+                                     std::string *facts = nullptr);
     /// All in one transaction.
     void remember(const std::vector<VerifiedFile> &files);
 

@@ -6,6 +6,7 @@
 #include "core/data/idxfile.h"
 #include "core/data/imagereader.h"
 #include "core/data/parallel.h"
+#include "core/data/picturefacts.h"
 #include "core/data/verifiedfiles.h"
 
 #include <QCoreApplication>
@@ -27,6 +28,7 @@ struct Finding
 struct VerifyWorker
 {
     ReadScratch scratch;
+    PictureMeasurer measurer;
     std::vector<Finding> findings;
 };
 
@@ -41,15 +43,15 @@ class Verifier
 {
 public:
     Verifier(const ImageManifest &manifest, const PictureBytes &pictures, VerifyMode mode, const Known &known,
-             std::vector<std::string> &keys)
-        : m_manifest(manifest), m_pictures(pictures), m_mode(mode), m_known(known), m_keys(keys)
+             std::vector<std::string> &keys, std::vector<PictureFacts> &facts)
+        : m_manifest(manifest), m_pictures(pictures), m_mode(mode), m_known(known), m_keys(keys), m_facts(facts)
     {
     }
 
     void verify(std::size_t index, VerifyWorker &worker) const
     {
         try {
-            const Result<void> outcome = verifyOne(index, worker.scratch);
+            const Result<void> outcome = verifyOne(index, worker);
             if (!outcome.ok())
                 worker.findings.push_back({std::uint32_t(index), outcome.error()});
         } catch (const std::exception &exception) {
@@ -59,10 +61,14 @@ public:
     }
 
 private:
-    Result<void> verifyOne(std::size_t index, ReadScratch &scratch) const
+    Result<void> verifyOne(std::size_t index, VerifyWorker &worker) const
     {
+        ReadScratch &scratch = worker.scratch;
         if (m_mode == VerifyMode::Header) {
-            TW_TRY(m_pictures.header(index, scratch.file));
+            TW_ASSIGN(header, m_pictures.header(index, scratch.file));
+            m_facts[index].format = header.format;
+            m_facts[index].width = std::uint32_t(header.width);
+            m_facts[index].height = std::uint32_t(header.height);
             return {};
         }
         if (!m_known.isKnown.empty() && m_known.isKnown[index])
@@ -71,6 +77,7 @@ private:
         TW_TRY(decodeImageInto(scratch.file, m_manifest.displayName(index), {}, scratch.image));
         const QByteArrayView bytes(reinterpret_cast<const char *>(scratch.file.data()), qsizetype(scratch.file.size()));
         m_keys[index] = contentKey(bytes).toStdString();
+        m_facts[index] = worker.measurer.measure(viewOf(scratch.image), detectFormat(scratch.file));
         return {};
     }
 
@@ -79,6 +86,7 @@ private:
     VerifyMode m_mode;
     const Known &m_known;
     std::vector<std::string> &m_keys;
+    std::vector<PictureFacts> &m_facts;
 };
 
 FileIdentity identityOf(const fs::path &file)
@@ -103,16 +111,18 @@ std::vector<FileIdentity> identitiesOf(const ImageManifest &manifest, int worker
 }
 
 Known recall(const ImageManifest &manifest, VerifiedFiles &memory, int workers, const StopToken *stop,
-             std::vector<std::string> &keys)
+             std::vector<std::string> &keys, std::vector<PictureFacts> &facts)
 {
     Known known;
+    std::string packed;
     if (!memory.isOpen())
         return known;
     known.identities = identitiesOf(manifest, workers, stop);
     known.isKnown.assign(manifest.size(), 0);
     for (std::size_t i = 0; i < manifest.size() && !(stop && stop->cancel); ++i)
-        if (auto key = memory.keyOf(manifest.displayName(i), known.identities[i])) {
-            known.isKnown[i] = 1;
+        if (auto key = memory.keyOf(manifest.displayName(i), known.identities[i], &packed)) {
+            facts[i] = unpackedFacts(packed);
+            known.isKnown[i] = facts[i].hasPixels;
             keys[i] = std::move(*key);
         }
     return known;
@@ -120,7 +130,7 @@ Known recall(const ImageManifest &manifest, VerifiedFiles &memory, int workers, 
 
 /// Those decoded now. A file that changed within the clock's last step may change again unseen.
 void rememberNew(const ImageManifest &manifest, const Known &known, const std::vector<std::string> &keys,
-                 VerifiedFiles &memory)
+                 const std::vector<PictureFacts> &facts, VerifiedFiles &memory)
 {
     constexpr std::int64_t restNs = 2'000'000'000;
     const auto nowNs =
@@ -129,7 +139,7 @@ void rememberNew(const ImageManifest &manifest, const Known &known, const std::v
     std::vector<VerifiedFile> files;
     for (std::size_t i = 0; i < known.identities.size(); ++i)
         if (!known.isKnown[i] && !keys[i].empty() && known.identities[i].mtimeNs < nowNs - restNs)
-            files.push_back({manifest.displayName(i), known.identities[i], keys[i]});
+            files.push_back({manifest.displayName(i), known.identities[i], keys[i], packedFacts(facts[i])});
     memory.remember(files);
 }
 
@@ -175,7 +185,7 @@ Error unreadable(const Error &cause)
 }
 
 // Lengths and labels were checked by the scan; here the file is looked at once more.
-Result<void> verifyIdx(const ImageManifest &manifest)
+Result<void> verifyIdxHeader(const ImageManifest &manifest)
 {
     TW_ASSIGN(header, readIdxHeader(manifest.root, 3));
     if (header.sizes[0] < manifest.size())
@@ -186,30 +196,60 @@ Result<void> verifyIdx(const ImageManifest &manifest)
     return {};
 }
 
+/// The pixels stand for the encoded picture; nothing is decoded, so nothing is remembered.
+Result<void> verifyIdx(ScanResult &scan, VerifyMode mode, int workers, const StopToken *stop,
+                       const std::function<void(std::int64_t, std::int64_t)> &progress)
+{
+    const std::size_t count = scan.manifest.size();
+    TW_TRY(verifyIdxHeader(scan.manifest));
+    if (mode == VerifyMode::Header) {
+        if (progress)
+            progress(std::int64_t(count), std::int64_t(count));
+        return {};
+    }
+    TW_ASSIGN(reader, ImageReader::open(std::make_shared<const ImageManifest>(scan.manifest)));
+    auto facts = std::make_shared<std::vector<PictureFacts>>(count);
+    std::vector<std::string> keys(count);
+    std::vector<VerifyWorker> states(std::size_t(std::max(workers, 1)));
+    const auto work = [&](std::size_t index, std::size_t worker) {
+        const Result<PixelView> view = reader->view(index, states[worker].scratch); // in memory: cannot fail
+        if (!view.ok())
+            return;
+        (*facts)[index] = states[worker].measurer.measure(*view, ImageFormat::Unknown);
+        const auto *bytes = reinterpret_cast<const char *>(view->data);
+        keys[index] = contentKey(QByteArrayView(bytes, qsizetype(view->stride) * view->height)).toStdString();
+    };
+    if (!parallelFor(count, workers, stop, work, progress))
+        return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
+    for (std::size_t i = 0; i < count; ++i)
+        scan.manifest.setKey(i, keys[i]);
+    scan.manifest.facts = std::move(facts);
+    addCopyWarnings(scan.manifest, scan.report);
+    return {};
+}
+
 } // namespace
 
 Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
                           const std::function<void(std::int64_t, std::int64_t)> &progress, const fs::path &remembered)
 {
     const std::size_t count = scan.manifest.size();
-    if (scan.manifest.storage == ImageManifest::Storage::Idx) {
-        TW_TRY(verifyIdx(scan.manifest));
-        if (progress)
-            progress(std::int64_t(count), std::int64_t(count));
-        return {};
-    }
+    if (scan.manifest.storage == ImageManifest::Storage::Idx)
+        return verifyIdx(scan, mode, workers, stop, progress);
     TW_ASSIGN(pictures, PictureBytes::open(scan.manifest, stop));
     std::vector<std::string> keys(mode == VerifyMode::Full ? count : 0);
     VerifiedFiles memory(mode == VerifyMode::Full ? remembered : fs::path());
-    const Known known = recall(scan.manifest, memory, workers, stop, keys);
-    const Verifier verifier(scan.manifest, *pictures, mode, known, keys);
+    auto facts = std::make_shared<std::vector<PictureFacts>>(count);
+    const Known known = recall(scan.manifest, memory, workers, stop, keys, *facts);
+    const Verifier verifier(scan.manifest, *pictures, mode, known, keys, *facts);
     std::vector<VerifyWorker> states(std::size_t(std::max(workers, 1)));
     const bool whole = parallelFor(
         count, workers, stop, [&](std::size_t index, std::size_t worker) { verifier.verify(index, states[worker]); },
         progress);
     if (!whole)
         return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
-    rememberNew(scan.manifest, known, keys, memory);
+    rememberNew(scan.manifest, known, keys, *facts, memory);
+    scan.manifest.facts = std::move(facts);
     for (std::size_t i = 0; i < keys.size(); ++i)
         scan.manifest.setKey(i, keys[i]);
     addCopyWarnings(scan.manifest, scan.report);
