@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::uint64_t StopCheckSteps = 1 << 16;
 constexpr std::size_t LargeBunch = 8'000, Neighbours = 500;
-constexpr double LevelTolerance = 4, DeviationTolerance = 0.06, ShapeTolerance = 0.03;
+constexpr double LevelTolerance = 4, ShapeTolerance = 0.03;
+constexpr double DeviationTolerance = 0.2, SmallDeviationTolerance = 0.06;
 constexpr double LeastFactor = 0.75, LargestFactor = 1 / LeastFactor;
 
 Error canceled()
@@ -84,11 +85,11 @@ Tone toneOf(const PictureFacts &facts)
 }
 
 /// Whether `b` is `a` made brighter by `factor`.
-bool isTone(const Tone &a, const Tone &b, double factor)
+bool isTone(const Tone &a, const Tone &b, double factor, double tolerance)
 {
     for (std::size_t c = 0; c < 3; ++c) {
         const double deviation = a.deviation[c] * factor;
-        const double allowed = std::max(1.0, DeviationTolerance * std::max(deviation, b.deviation[c]));
+        const double allowed = std::max(1.0, tolerance * std::max(deviation, b.deviation[c]));
         if (std::abs(a.mean[c] * factor - b.mean[c]) > LevelTolerance || std::abs(deviation - b.deviation[c]) > allowed)
             return false;
     }
@@ -106,11 +107,12 @@ bool isAlike(const PictureFacts &a, const PictureFacts &b)
     if (std::abs(std::log(shape)) > ShapeTolerance)
         return false;
     const Tone first = toneOf(a), second = toneOf(b);
-    if (isTone(first, second, 1))
+    if (isTone(first, second, 1, small ? SmallDeviationTolerance : DeviationTolerance))
         return true;
     const auto brightness = [](const Tone &tone) { return tone.mean[0] + tone.mean[1] + tone.mean[2]; };
     const double factor = brightness(second) / std::max(brightness(first), 1e-9);
-    return !small && factor >= LeastFactor && factor <= LargestFactor && isTone(first, second, factor);
+    return !small && factor >= LeastFactor && factor <= LargestFactor
+           && isTone(first, second, factor, DeviationTolerance);
 }
 
 /// Worst first: a leak with two labels, a leak, two labels, the others; then in the order of the set.
