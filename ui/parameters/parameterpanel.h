@@ -16,6 +16,7 @@ class QVBoxLayout;
 
 namespace tw {
 
+class DatasetReportView;
 class ParameterRow;
 class PipelineParameterList;
 
@@ -37,6 +38,8 @@ public:
     void focusFirst();
     /// Faults found on the machine, beside the document's.
     void setMachineFaults(const QList<Error> &faults);
+    /// Where the report of the node's data may lie, the best place first; none: it is not shown.
+    void setReportFiles(const QList<fs::path> &files);
 
 Q_SIGNALS:
     void problemActivated(const tw::Error &fault);
@@ -70,6 +73,7 @@ private:
     QLabel *m_parametersTitle = nullptr;
     PipelineParameterList *m_pipelineParameters = nullptr;
     QScrollArea *m_scroll = nullptr;
+    DatasetReportView *m_report = nullptr;
     QToolButton *m_advancedButton = nullptr;
     QWidget *m_advanced = nullptr;
     bool m_advancedBuilt = false;
