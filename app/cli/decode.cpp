@@ -67,13 +67,11 @@ QByteArray lineOf(const fs::path &file, const ImageBuffer &image, const QByteArr
 {
     const QByteArray width = QByteArray::number(image.width), height = QByteArray::number(image.height);
     const QByteArray mean = triple(meanColour(image));
-    if (json)
-        return jsonObjectLine({{"path", jsonCompact(pathToJson(file))},
-                               {"width", width},
-                               {"height", height},
-                               {"mean_rgb", mean},
-                               {"probes", '[' + probes + ']'}})
-               + '\n';
+    if (json) {
+        const QByteArray line =
+            jsonObjectLine({{"width", width}, {"height", height}, {"mean_rgb", mean}, {"probes", '[' + probes + ']'}});
+        return (named ? "{\"path\":" + jsonCompact(pathToJson(file)) + ',' + line.mid(1) : line) + '\n';
+    }
     return (named ? QByteArray::fromStdString(file.native()) + ": " : QByteArray()) + width + " x " + height
            + ", mean RGB " + mean + (probes.isEmpty() ? QByteArray() : ", probes " + probes) + '\n';
 }

@@ -50,7 +50,11 @@ struct Duplicates
 ///  - width : height differs by at most 3 %, and
 ///  - the tone agrees: per channel the means by 4 levels and the deviations by 20 % (small pictures:
 ///    6 %), or, no small picture, after multiplying by one factor between 3/4 and 4/3.
-/// Measured with 1,285 tiles of 320 × 320 pixels of 40 photographs and drawings: see below.
+/// Found of the copies of 1,079 tiles of 320 × 320 pixels of 40 photographs and drawings (smooth tiles are
+/// left out): JPEG of quality 95, 75, 50: 99, 97, 95 %; size × 0.7, 1.5, 0.5: 99, 100, 89 %; brightness
+/// × 0.85, 1.15: 97, 81 %; contrast × 0.8: 33 %; 1, 2, 4 % cut from each side: 68, 17, 1 %. Wrongly of
+/// these tiles: no pair of 196,000. Of the 70,000 pictures of Fashion-MNIST: 47 pairs of 2.4 · 10⁹,
+/// about 40 of them visibly the same article.
 /// Of exact copies one stands for all. No step is quadratic: pictures meet in four tables by 16 bits of
 /// `code` each (of three differing bits, one of the four parts has none); of a bunch of more than 8,000
 /// in one place each meets the 500 next to it in order, and `cutShort` says so.
