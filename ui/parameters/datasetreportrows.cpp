@@ -111,7 +111,7 @@ void DatasetReportRows::addTone(const QJsonObject &report, QList<ReportRow> &row
     if (!report[QStringLiteral("mean_rgb")].isArray())
         return;
     rows.append({tr("Mean (R G B)"), triple("mean_rgb")});
-    rows.append({tr("Deviation (R G B)"), triple("std_rgb")});
+    rows.append({tr("Std (R G B)"), triple("std_rgb")});
 }
 
 void DatasetReportRows::addNotes(const QJsonObject &report, QList<ReportRow> &rows)
@@ -139,6 +139,11 @@ void DatasetReportRows::addNotes(const QJsonObject &report, QList<ReportRow> &ro
     }
 }
 
+QString DatasetReportRows::withLabels(const QString &names, bool severalLabels)
+{
+    return severalLabels ? tr("%1 (several labels)").arg(names) : names;
+}
+
 void DatasetReportRows::addCopies(const QJsonObject &report, QList<ReportRow> &rows)
 {
     const QJsonObject exact = report[QStringLiteral("duplicates")].toObject(),
@@ -150,7 +155,7 @@ void DatasetReportRows::addCopies(const QJsonObject &report, QList<ReportRow> &r
         for (const QJsonValue &picture : group[QStringLiteral("pictures")].toArray())
             names.append(pictureText(picture));
         const bool labels = group[QStringLiteral("several_labels")].toBool();
-        copies.children.append({names.join(QStringLiteral(" = ")), labels ? tr("several labels") : QString(), labels});
+        copies.children.append({withLabels(names.join(QStringLiteral(" = ")), labels), {}, labels});
     }
     closeList(copies, exact[QStringLiteral("groups")].toInteger());
     rows.append(copies);
@@ -160,9 +165,9 @@ void DatasetReportRows::addCopies(const QJsonObject &report, QList<ReportRow> &r
                     near[QStringLiteral("several_labels")].toInteger() > 0};
     for (const QJsonValue &pair : near[QStringLiteral("listed")].toArray()) {
         const bool labels = pair[QStringLiteral("several_labels")].toBool();
-        alike.children.append({pictureText(pair[QStringLiteral("first")]) + QStringLiteral(" ≈ ")
-                                   + pictureText(pair[QStringLiteral("second")]),
-                               labels ? tr("several labels") : QString(), labels});
+        const QString names = pictureText(pair[QStringLiteral("first")]) + QStringLiteral(" ≈ ")
+                              + pictureText(pair[QStringLiteral("second")]);
+        alike.children.append({withLabels(names, labels), {}, labels});
     }
     closeList(alike, near[QStringLiteral("pairs")].toInteger());
     rows.append(alike);

@@ -35,6 +35,7 @@ private:
     static void addNotes(const QJsonObject &report, QList<ReportRow> &rows);
     static void addCopies(const QJsonObject &report, QList<ReportRow> &rows);
     static void addLeakage(const QJsonObject &report, QList<ReportRow> &rows);
+    static QString withLabels(const QString &names, bool severalLabels);
     static void closeList(ReportRow &row, qint64 all);
 };
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr char openKey[] = "panel/dataReportOpen";
 constexpr int warningRole = Qt::UserRole;
-constexpr int mostRows = 22;
+constexpr int mostRows = 30;
 
 QTreeWidgetItem *itemOf(const ReportRow &row)
 {
@@ -58,7 +58,7 @@ DatasetReportView::DatasetReportView(QWidget *parent)
     m_tree->header()->setStretchLastSection(false);
     m_tree->header()->setSectionResizeMode(0, QHeaderView::Stretch);
     m_tree->header()->setSectionResizeMode(1, QHeaderView::ResizeToContents);
-    m_tree->header()->setMaximumSectionSize(230);
+    m_tree->header()->setMaximumSectionSize(200);
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 6, 0, 0);
     layout->setSpacing(4);
@@ -96,6 +96,10 @@ void DatasetReportView::show(const std::optional<QList<ReportRow>> &rows)
         return;
     for (const ReportRow &row : *rows)
         m_tree->addTopLevelItem(itemOf(row));
+    for (QTreeWidgetItemIterator it(m_tree); *it; ++it) {
+        (*it)->setFirstColumnSpanned((*it)->text(1).isEmpty());
+        (*it)->setSizeHint(0, QSize(0, m_tree->fontMetrics().height() + 6));
+    }
     paintWarnings();
     fitHeight();
 }
