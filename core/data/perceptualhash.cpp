@@ -51,12 +51,14 @@ using Spectrum = std::array<std::array<double, Frequencies>, Frequencies>;
 Spectrum transform(const std::array<std::int32_t, 1024> &cells, const Tables &tables)
 {
     std::array<std::array<double, Edge>, Frequencies> columns{};
-    for (std::size_t y = 0; y < Edge; ++y)
-        for (std::size_t u = 0; u < Frequencies; ++u) {
-            const double weight = tables.cosines[u][y];
+    for (std::size_t y = 0; y < Edge; ++y) {
+        std::array<double, Edge> row;
+        for (std::size_t x = 0; x < Edge; ++x)
+            row[x] = double(cells[y * Edge + x]);
+        for (std::size_t u = 0; u < Frequencies; ++u)
             for (std::size_t x = 0; x < Edge; ++x)
-                columns[u][x] += weight * double(cells[y * Edge + x]);
-        }
+                columns[u][x] += tables.cosines[u][y] * row[x];
+    }
     Spectrum out{};
     for (std::size_t u = 0; u < Frequencies; ++u)
         for (std::size_t v = 0; v < Frequencies; ++v) {

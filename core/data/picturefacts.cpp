@@ -15,45 +15,58 @@ namespace tw {
 namespace {
 
 constexpr std::uint32_t Edge = 32;
-constexpr std::uint32_t RowsAtOnce = 256; // 256 · 255 fits 16 bits, 256 · 255² fits 32
+constexpr std::uint32_t RowsAtOnce = 256;   // 256 · 255 fits 16 bits
+constexpr std::uint32_t SquareRows = 65536; // 65536 · 255² fits 32 bits
 constexpr char FactsFile[] = "picture_facts.bin";
 constexpr std::string_view Magic = "TWPICFAC";
 constexpr std::uint32_t Version = 1;
 constexpr std::size_t RecordBytes = 73, HeadBytes = 24;
 
-/// Two rows at once: sums and sums of squares of every byte's column. Exact in any order.
-void addRows(const std::uint8_t *first, const std::uint8_t *second, std::size_t count, std::uint16_t *sums,
-             std::uint32_t *squares)
+using Rows = std::array<const std::uint8_t *, 4>;
+
+#if defined(__SSE2__)
+/// Sixteen columns of four rows.
+void addSixteen(const Rows &rows, std::size_t i, std::uint16_t *sums, std::uint32_t *squares)
+{
+    const __m128i zero = _mm_setzero_si128();
+    const auto load = [i](const std::uint8_t *row) {
+        return _mm_loadu_si128(reinterpret_cast<const __m128i *>(row + i));
+    };
+    const __m128i a = load(rows[0]), b = load(rows[1]), c = load(rows[2]), d = load(rows[3]);
+    const __m128i ab[] = {_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)}; // a0 b0 a1 b1 …
+    const __m128i cd[] = {_mm_unpacklo_epi8(c, d), _mm_unpackhi_epi8(c, d)};
+    const __m128i bytes = _mm_set1_epi16(0xff);
+    for (std::size_t half = 0; half < 2; ++half) {
+        auto *sum = reinterpret_cast<__m128i *>(sums + i + 8 * half);
+        const __m128i even = _mm_add_epi16(_mm_and_si128(ab[half], bytes), _mm_and_si128(cd[half], bytes));
+        const __m128i odd = _mm_add_epi16(_mm_srli_epi16(ab[half], 8), _mm_srli_epi16(cd[half], 8));
+        _mm_storeu_si128(sum, _mm_add_epi16(_mm_loadu_si128(sum), _mm_add_epi16(even, odd)));
+        const __m128i words[] = {_mm_unpacklo_epi8(ab[half], zero), _mm_unpacklo_epi8(cd[half], zero),
+                                 _mm_unpackhi_epi8(ab[half], zero), _mm_unpackhi_epi8(cd[half], zero)};
+        for (std::size_t quarter = 0; quarter < 2; ++quarter) {
+            auto *square = reinterpret_cast<__m128i *>(squares + i + 8 * half + 4 * quarter);
+            const __m128i first = words[2 * quarter], second = words[2 * quarter + 1];
+            const __m128i all = _mm_add_epi32(_mm_madd_epi16(first, first), _mm_madd_epi16(second, second));
+            _mm_storeu_si128(square, _mm_add_epi32(_mm_loadu_si128(square), all));
+        }
+    }
+}
+#endif
+
+/// Four rows at once: sums and sums of squares of every byte's column. Exact in any order.
+void addRows(const Rows &rows, std::size_t count, std::uint16_t *sums, std::uint32_t *squares)
 {
     std::size_t i = 0;
 #if defined(__SSE2__)
-    const __m128i zero = _mm_setzero_si128();
-    const auto add32 = [](std::uint32_t *to, __m128i value) {
-        auto *place = reinterpret_cast<__m128i *>(to);
-        _mm_storeu_si128(place, _mm_add_epi32(_mm_loadu_si128(place), value));
-    };
-    const auto add16 = [](std::uint16_t *to, __m128i a, __m128i b) {
-        auto *place = reinterpret_cast<__m128i *>(to);
-        _mm_storeu_si128(place, _mm_add_epi16(_mm_loadu_si128(place), _mm_add_epi16(a, b)));
-    };
-    for (; i + 16 <= count; i += 16) {
-        const __m128i a = _mm_loadu_si128(reinterpret_cast<const __m128i *>(first + i));
-        const __m128i b = _mm_loadu_si128(reinterpret_cast<const __m128i *>(second + i));
-        add16(sums + i, _mm_unpacklo_epi8(a, zero), _mm_unpacklo_epi8(b, zero));
-        add16(sums + i + 8, _mm_unpackhi_epi8(a, zero), _mm_unpackhi_epi8(b, zero));
-        const __m128i low = _mm_unpacklo_epi8(a, b), high = _mm_unpackhi_epi8(a, b); // a0 b0 a1 b1 …
-        const auto pairs = [&](std::uint32_t *to, __m128i words) { add32(to, _mm_madd_epi16(words, words)); };
-        pairs(squares + i, _mm_unpacklo_epi8(low, zero));
-        pairs(squares + i + 4, _mm_unpackhi_epi8(low, zero));
-        pairs(squares + i + 8, _mm_unpacklo_epi8(high, zero));
-        pairs(squares + i + 12, _mm_unpackhi_epi8(high, zero));
-    }
+    for (; i + 16 <= count; i += 16)
+        addSixteen(rows, i, sums, squares);
 #endif
-    for (; i < count; ++i) {
-        const std::uint32_t a = first[i], b = second[i];
-        sums[i] = std::uint16_t(sums[i] + a + b);
-        squares[i] += a * a + b * b;
-    }
+    for (; i < count; ++i)
+        for (const std::uint8_t *row : rows) {
+            const std::uint32_t value = row[i];
+            sums[i] = std::uint16_t(sums[i] + value);
+            squares[i] += value * value;
+        }
 }
 
 /// How much of [place·Edge, (place+1)·Edge) lies in each cell of `extent`: calls add(cell, weight).
@@ -80,36 +93,50 @@ PerceptualHash hashOf(const std::array<std::uint64_t, 1024> &sums, std::uint64_t
 } // namespace
 
 /// Takes the sums of the rows from `firstRow` on, which all lie in the same cells, into these.
-void PictureMeasurer::flush(const PixelView &image, std::uint32_t firstRow, PictureFacts &facts)
+void PictureMeasurer::flushSums(const PixelView &image, std::uint32_t firstRow, PictureFacts &facts)
 {
-    std::array<std::uint64_t, Edge> line{};
-    const bool gray = image.channels == 1;
     const auto width = std::uint32_t(image.width);
-    const std::size_t second = gray ? 0 : 1, step = gray ? 1 : 3;
-    std::size_t at = 0;
-    std::uint64_t cell = 0, cellEnd = width; // in 1/Edge of a pixel
-    for (std::uint32_t x = 0; x < width; ++x, at += step) {
-        const std::array<std::uint64_t, 3> rgb{m_columns[at], m_columns[at + second], m_columns[at + 2 * second]};
-        for (std::size_t c = 0; c < 3; ++c) {
-            facts.sums[c] += rgb[c];
-            facts.squares[c] += m_squares[at + c * second];
+    const auto channels = std::size_t(image.channels);
+    std::array<std::array<std::uint64_t, 3>, Edge> line{};
+    const auto add = [&](std::uint32_t x, std::size_t cell, std::uint64_t weight) {
+        for (std::size_t c = 0; c < channels; ++c)
+            line[cell][c] += m_columns[x * channels + c] * weight;
+    };
+    for (std::uint32_t x = 0; x < width;) {
+        const auto cell = std::size_t(std::uint64_t(x) * Edge / width);
+        const auto whole = std::uint32_t((cell + 1) * width / Edge); // the columns before lie in the cell wholly
+        std::array<std::uint64_t, 3> sums{};
+        for (; x < whole; ++x)
+            for (std::size_t c = 0; c < channels; ++c)
+                sums[c] += m_columns[x * channels + c];
+        for (std::size_t c = 0; c < channels; ++c)
+            line[cell][c] += sums[c] * Edge;
+        if (x < width && (x + 1) * std::uint64_t(Edge) > (cell + 1) * std::uint64_t(width)) { // it lies in several
+            shareOut(x, width, [&](std::size_t to, std::uint64_t weight) { add(x, to, weight); });
+            ++x;
         }
-        const std::uint64_t luma = rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471;
-        std::uint64_t from = std::uint64_t(x) * Edge;
-        const std::uint64_t end = from + Edge;
-        while (cellEnd <= end) {
-            line[cell++] += luma * (cellEnd - from);
-            from = cellEnd;
-            cellEnd += width;
-        }
-        if (from < end)
-            line[cell] += luma * (end - from);
+    }
+    std::array<std::uint64_t, Edge> luma{};
+    for (std::size_t i = 0; i < Edge; ++i) {
+        if (channels == 1)
+            line[i][1] = line[i][2] = line[i][0];
+        luma[i] = line[i][0] * 19595 + line[i][1] * 38470 + line[i][2] * 7471;
+        for (std::size_t c = 0; c < 3; ++c)
+            facts.sums[c] += line[i][c];
     }
     shareOut(firstRow, std::uint32_t(image.height), [&](std::size_t row, std::uint64_t weight) {
         for (std::size_t i = 0; i < Edge; ++i)
-            m_cells[row * Edge + i] += line[i] * weight;
+            m_cells[row * Edge + i] += luma[i] * weight;
     });
     std::fill(m_columns.begin(), m_columns.end(), std::uint16_t(0));
+}
+
+void PictureMeasurer::flushSquares(const PixelView &image, PictureFacts &facts)
+{
+    const auto channels = std::size_t(image.channels);
+    for (std::size_t i = 0; i < m_squares.size(); i += channels)
+        for (std::size_t c = 0; c < 3; ++c)
+            facts.squares[c] += m_squares[i + (channels == 1 ? 0 : c)];
     std::fill(m_squares.begin(), m_squares.end(), 0U);
 }
 
@@ -122,26 +149,34 @@ PictureFacts PictureMeasurer::measure(const PixelView &image, ImageFormat format
     facts.hasPixels = true;
     m_columns.assign(image.rowBytes(), 0);
     m_squares.assign(image.rowBytes(), 0);
+    m_zeros.resize(std::max(m_zeros.size(), image.rowBytes()));
     m_cells.fill(0);
     const std::uint64_t height = facts.height;
     const auto firstCell = [&](std::uint64_t y) { return y * Edge / height; };
     const auto lastCell = [&](std::uint64_t y) { return ((y + 1) * Edge - 1) / height; };
-    for (std::uint32_t y = 0; y < height;) {
+    std::uint32_t unflushed = 0; // rows in m_squares
+    for (std::uint32_t y = 0; y < facts.height;) {
         std::uint32_t rows = 1;
         if (firstCell(y) == lastCell(y))
             while (y + rows < height && rows < RowsAtOnce && lastCell(y + rows) == firstCell(y))
                 ++rows;
-        std::uint32_t done = 0;
-        for (; done + 2 <= rows; done += 2)
-            addRows(image.row(int(y + done)), image.row(int(y + done + 1)), image.rowBytes(), m_columns.data(),
-                    m_squares.data());
-        if (done < rows) {
-            m_zeros.resize(std::max(m_zeros.size(), image.rowBytes()));
-            addRows(image.row(int(y + done)), m_zeros.data(), image.rowBytes(), m_columns.data(), m_squares.data());
+        if (unflushed + rows > SquareRows) {
+            flushSquares(image, facts);
+            unflushed = 0;
         }
-        flush(image, y, facts);
+        for (std::uint32_t done = 0; done < rows; done += 4) {
+            Rows four;
+            for (std::uint32_t i = 0; i < 4; ++i)
+                four[i] = done + i < rows ? image.row(int(y + done + i)) : m_zeros.data();
+            addRows(four, image.rowBytes(), m_columns.data(), m_squares.data());
+        }
+        flushSums(image, y, facts);
+        unflushed += rows;
         y += rows;
     }
+    flushSquares(image, facts);
+    for (std::uint64_t &sum : facts.sums)
+        sum /= Edge; // every column was shared out in as many parts
     facts.hash = hashOf(m_cells, std::uint64_t(facts.width) * facts.height);
     return facts;
 }

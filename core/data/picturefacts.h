@@ -36,10 +36,11 @@ public:
     PictureFacts measure(const PixelView &image, ImageFormat format);
 
 private:
-    void flush(const PixelView &image, std::uint32_t firstRow, PictureFacts &facts);
+    void flushSums(const PixelView &image, std::uint32_t firstRow, PictureFacts &facts);
+    void flushSquares(const PixelView &image, PictureFacts &facts);
     std::vector<std::uint16_t> m_columns; ///< sums of up to 256 rows
     std::vector<std::uint32_t> m_squares;
-    std::vector<std::uint8_t> m_zeros; ///< stands for the missing row of an odd number
+    std::vector<std::uint8_t> m_zeros; ///< stands for the missing rows of less than four
     std::array<std::uint64_t, 1024> m_cells{};
 };
 

@@ -371,7 +371,8 @@ void ParameterPanel::setMachineFaults(const QList<Error> &faults)
 
 void ParameterPanel::setReportFiles(const QList<fs::path> &files)
 {
-    m_report->setFiles(files);
+    if (m_report) // made with the first node's rows
+        m_report->setFiles(files);
 }
 
 void ParameterPanel::refreshPipelinePage()
