@@ -43,35 +43,57 @@ Result<ImageBuffer> load(const fs::path &file)
     return decodeImage(bytes, file.native());
 }
 
+/// The pixels asked for, with a comma between; "null" for one outside where `mayMiss`. Nothing: a usage
+/// error was printed.
+std::optional<QByteArray> probesText(const ImageBuffer &image, const QList<QByteArray> &probes, bool mayMiss)
+{
+    QByteArray out;
+    for (const QByteArray &text : probes) {
+        const auto pixel = probe(image, text);
+        if (!pixel && !mayMiss) {
+            usageError(QStringLiteral("'--probe %1' is not X,Y inside the picture of %2 × %3.")
+                           .arg(QString::fromUtf8(text))
+                           .arg(image.width)
+                           .arg(image.height),
+                       {});
+            return std::nullopt;
+        }
+        out += (out.isEmpty() ? "" : ",") + (pixel ? triple(*pixel) : QByteArray("null"));
+    }
+    return out;
+}
+
+QByteArray lineOf(const fs::path &file, const ImageBuffer &image, const QByteArray &probes, bool json, bool named)
+{
+    const QByteArray width = QByteArray::number(image.width), height = QByteArray::number(image.height);
+    const QByteArray mean = triple(meanColour(image));
+    if (json) {
+        const QByteArray line =
+            jsonObjectLine({{"width", width}, {"height", height}, {"mean_rgb", mean}, {"probes", '[' + probes + ']'}});
+        return (named ? "{\"path\":" + jsonCompact(pathToJson(file)) + ',' + line.mid(1) : line) + '\n';
+    }
+    return (named ? QByteArray::fromStdString(file.native()) + ": " : QByteArray()) + width + " x " + height
+           + ", mean RGB " + mean + (probes.isEmpty() ? QByteArray() : ", probes " + probes) + '\n';
+}
+
 int run(const Arguments &arguments)
 {
-    const auto image = load(pathFromBytes(arguments.words().first()));
-    if (!image.ok()) {
-        printError(image.error());
-        return exitFailed;
+    const bool several = arguments.words().size() > 1;
+    int code = exitDone;
+    for (const QByteArray &word : arguments.words()) {
+        const fs::path file = pathFromBytes(word);
+        const auto image = load(file);
+        if (!image.ok()) {
+            printError(image.error());
+            code = exitFailed;
+            continue;
+        }
+        const auto probes = probesText(*image, arguments.all("probe"), several);
+        if (!probes)
+            return exitUsage;
+        writeOut(lineOf(file, *image, *probes, arguments.has("json"), several));
     }
-    QByteArray probes;
-    for (const QByteArray &text : arguments.all("probe")) {
-        const auto pixel = probe(*image, text);
-        if (!pixel)
-            return usageError(QStringLiteral("'--probe %1' is not X,Y inside the picture of %2 × %3.")
-                                  .arg(QString::fromUtf8(text))
-                                  .arg(image->width)
-                                  .arg(image->height),
-                              {});
-        probes += (probes.isEmpty() ? "" : ",") + triple(*pixel);
-    }
-    const QByteArray mean = triple(meanColour(*image));
-    if (arguments.has("json"))
-        writeOut(jsonObjectLine({{"width", QByteArray::number(image->width)},
-                                 {"height", QByteArray::number(image->height)},
-                                 {"mean_rgb", mean},
-                                 {"probes", '[' + probes + ']'}})
-                 + '\n');
-    else
-        writeOut(QByteArray::number(image->width) + " x " + QByteArray::number(image->height) + ", mean RGB " + mean
-                 + (probes.isEmpty() ? QByteArray() : ", probes " + probes) + '\n');
-    return exitDone;
+    return code;
 }
 
 } // namespace
@@ -79,11 +101,11 @@ int run(const Arguments &arguments)
 Command decodeCommand()
 {
     return {"decode",
-            "IMAGE",
-            "Decodes a picture and shows its size and colours.",
-            {{"probe", "X,Y", "show this pixel; may be repeated"}, {"json", nullptr, "print JSON"}},
+            "IMAGE…",
+            "Decodes pictures and shows their sizes and colours.",
+            {{"probe", "X,Y", "show this pixel; may be repeated"}, {"json", nullptr, "print JSON, a line a picture"}},
             1,
-            1,
+            -1,
             run};
 }
 

@@ -76,7 +76,10 @@ Result<std::vector<PictureSource>> picturesOf(const QList<QByteArray> &words, co
     return sources;
 }
 
-ProgressLine::ProgressLine(std::int64_t total) : m_total(total), m_isOn(isTerminal(STDERR_FILENO)) {}
+ProgressLine::ProgressLine(std::int64_t total, const char *verb)
+    : m_total(total), m_verb(verb), m_isOn(isTerminal(STDERR_FILENO))
+{
+}
 
 void ProgressLine::show(std::int64_t done, double imagesPerSecond)
 {
@@ -85,7 +88,8 @@ void ProgressLine::show(std::int64_t done, double imagesPerSecond)
     m_last.start();
     m_isShown = true;
     writeError("\r\033[K"
-               + QStringLiteral("scored %1 of %2 · %3 images/s")
+               + QStringLiteral("%1 %2 of %3 · %4 images/s")
+                     .arg(QLatin1String(m_verb))
                      .arg(done)
                      .arg(m_total)
                      .arg(imagesPerSecond, 0, 'f', 0)

@@ -27,7 +27,7 @@ Result<std::vector<PictureSource>> picturesOf(const QList<QByteArray> &words, co
 class ProgressLine
 {
 public:
-    explicit ProgressLine(std::int64_t total);
+    explicit ProgressLine(std::int64_t total, const char *verb = "scored");
     ~ProgressLine() { clear(); }
     ProgressLine(const ProgressLine &) = delete;
     ProgressLine &operator=(const ProgressLine &) = delete;
@@ -37,6 +37,7 @@ public:
 
 private:
     std::int64_t m_total;
+    const char *m_verb;
     bool m_isOn, m_isShown = false;
     QElapsedTimer m_last;
 };

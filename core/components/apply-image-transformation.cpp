@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files.h"
 #include "core/component/portobjects.h"
+#include "core/data/datasetreport.h"
 #include "core/data/imagesizes.h"
 #include "core/data/materialize.h"
 
@@ -64,6 +66,13 @@ PreflightReply preflightApply(const PreflightRequest &request)
     return reply;
 }
 
+/// data_report.json beside the manifest; of written pictures it has the counts alone.
+Result<void> writeReport(const RunRequest &request, const ManifestPtr &manifest, const fs::path &folder)
+{
+    TW_ASSIGN(report, DatasetReport::of(manifest, &request.context.stopToken()));
+    return writeFileAtomically(folder / "data_report.json", report.toJson({}));
+}
+
 Result<RunReply> attachOperations(const RunRequest &request, const ImageManifest &manifest, TransformList kept)
 {
     const bool training = isForTraining(request.values);
@@ -71,14 +80,17 @@ Result<RunReply> attachOperations(const RunRequest &request, const ImageManifest
     attached.transforms = std::move(kept);
     attached.transformsForTraining = training;
     const QString port = QStringLiteral("image_directory");
-    TW_TRY(attached.write(request.outputFolders.value(port)));
+    const fs::path folder = request.outputFolders.value(port);
+    TW_TRY(attached.write(folder));
     request.context.log(LogLevel::Info,
                         QStringLiteral("Attached %1 operations (%2).")
                             .arg(attached.transforms->size())
                             .arg(training ? QStringLiteral("for training") : QStringLiteral("for inference")));
     request.context.result(QStringLiteral("images"), qint64(attached.size()));
     request.context.result(QStringLiteral("operations"), qint64(attached.transforms->size()));
-    return RunReply{{{port, ManifestPtr(std::make_shared<const ImageManifest>(std::move(attached)))}}};
+    const ManifestPtr result = std::make_shared<const ImageManifest>(std::move(attached));
+    TW_TRY(writeReport(request, result, folder));
+    return RunReply{{{port, result}}};
 }
 
 /// Progress of one of two passes over the images.
@@ -123,6 +135,7 @@ Result<RunReply> writeImages(const RunRequest &request, const ManifestPtr &manif
     TW_ASSIGN(images, materializeImages(manifest, folder, options));
     images.manifest.transformsForTraining = isForTraining(request.values);
     TW_TRY(images.manifest.write(folder));
+    TW_TRY(writeReport(request, std::make_shared<const ImageManifest>(images.manifest), folder));
     logSkipped(images, context, *manifest);
     context.log(LogLevel::Info,
                 QStringLiteral("Wrote %1 pictures. They carry no list of operations: a model trained on them does not "

@@ -3,6 +3,7 @@
 #include "core/component/portobjects.h"
 #include "core/data/archivefile.h"
 #include "core/data/batchloader.h"
+#include "core/data/datasetreport.h"
 #include "core/data/scancache.h"
 
 namespace tw::components {
@@ -98,6 +99,19 @@ void reportFindings(const DataReport &report, RunContext &context)
                                         .arg(report.ignoredFiles.size()));
 }
 
+/// Copies are among the scan's warnings, by name.
+void reportNearCopies(const Duplicates &found, RunContext &context)
+{
+    if (found.nearPairs > 0)
+        context.log(LogLevel::Warning,
+                    QStringLiteral("Pairs of pictures that look almost the same: %1, of them with two labels: %2 "
+                                   "(listed in data_report.json)")
+                        .arg(found.nearPairs)
+                        .arg(found.nearSeveralLabels));
+    context.result(QStringLiteral("duplicates"), qint64(found.exactSurplus));
+    context.result(QStringLiteral("near_duplicates"), qint64(found.nearPairs));
+}
+
 /// A compressed tar is read in place once it lies unpacked in the workspace's cache.
 Result<void> unpackInto(RunContext &context, ImageManifest &manifest)
 {
@@ -139,14 +153,17 @@ Result<RunReply> runConvert(const RunRequest &request)
     if (scan.manifest.fingerprint.empty())
         scan.manifest.computeFingerprint();
     const fs::path folder = request.outputFolders.value(QStringLiteral("image_directory"));
-    TW_TRY(writeFileAtomically(folder / "data_report.json", scan.report.toJson()));
-    TW_TRY(scan.manifest.write(folder));
-    const PortFacts facts = factsOf(scan.manifest);
+    const ManifestPtr manifest = std::make_shared<const ImageManifest>(std::move(scan.manifest));
+    request.context.progress(-1, QStringLiteral("comparing the pictures"));
+    TW_ASSIGN(report, DatasetReport::of(manifest, &request.context.stopToken()));
+    TW_TRY(writeFileAtomically(folder / "data_report.json", report.toJson(scan.report)));
+    TW_TRY(manifest->write(folder));
+    reportNearCopies(report.duplicates(), request.context);
+    const PortFacts facts = factsOf(*manifest);
     request.context.log(LogLevel::Info, datasetSummary(facts));
     request.context.result(QStringLiteral("images"), *facts.images);
     request.context.result(QStringLiteral("classes"), qint64(facts.categories->size()));
     request.context.result(QStringLiteral("unreadable"), qint64(scan.report.unreadable.size()));
-    const ManifestPtr manifest = std::make_shared<const ImageManifest>(std::move(scan.manifest));
     return RunReply{{{QStringLiteral("image_directory"), manifest}}};
 }
 

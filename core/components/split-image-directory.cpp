@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/files.h"
 #include "core/component/portobjects.h"
-#include "core/data/datasetscan.h"
+#include "core/data/datasetreport.h"
 
 namespace tw::components {
 
@@ -63,16 +64,24 @@ Result<RunReply> runSplit(const RunRequest &request)
                             request.values.boolean("stratified")));
     for (const QString &warning : split.warnings)
         request.context.log(LogLevel::Warning, warning);
+    const QStringList ports{QStringLiteral("image_directory1"), QStringLiteral("image_directory2")};
+    split.first.computeFingerprint();
+    split.second.computeFingerprint();
+    const ManifestPtr sides[] = {std::make_shared<const ImageManifest>(std::move(split.first)),
+                                 std::make_shared<const ImageManifest>(std::move(split.second))};
+    TW_ASSIGN(report, DatasetReport::of(sides[0], sides[1], ports, &request.context.stopToken()));
+    for (const QString &leak : report.leakSentences(QStringLiteral("first part"), QStringLiteral("second part")))
+        request.context.log(LogLevel::Warning, leak);
     RunReply reply;
-    const std::pair<const char *, ImageManifest *> sides[] = {{"image_directory1", &split.first},
-                                                              {"image_directory2", &split.second}};
-    for (const auto &[port, side] : sides) {
-        const QString id = QLatin1String(port);
-        side->computeFingerprint();
-        TW_TRY(side->write(request.outputFolders.value(id)));
-        request.context.result(id + QStringLiteral("_images"), qint64(side->size()));
-        request.context.log(LogLevel::Info, QStringLiteral("%1: %2").arg(id, datasetSummary(factsOf(*side))));
-        reply.objects.insert(id, ManifestPtr(std::make_shared<const ImageManifest>(std::move(*side))));
+    for (qsizetype i = 0; i < ports.size(); ++i) {
+        const QString &port = ports[i];
+        const ManifestPtr &side = sides[i];
+        const fs::path folder = request.outputFolders.value(port);
+        TW_TRY(side->write(folder));
+        TW_TRY(writeFileAtomically(folder / "data_report.json", report.toJson({}, std::size_t(i))));
+        request.context.result(port + QStringLiteral("_images"), qint64(side->size()));
+        request.context.log(LogLevel::Info, QStringLiteral("%1: %2").arg(port, datasetSummary(factsOf(*side))));
+        reply.objects.insert(port, side);
     }
     return reply;
 }

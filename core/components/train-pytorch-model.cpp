@@ -2,6 +2,7 @@
 #include "core/base/files.h"
 #include "core/component/portobjects.h"
 #include "core/component/trainingchecks.h"
+#include "core/data/datasetreport.h"
 #include "core/train/architectures.h"
 #include "core/train/cachechecks.h"
 #include "core/train/devices.h"
@@ -179,6 +180,23 @@ void reportResults(const TrainingResult &result, RunContext &context)
         context.stoppedEarly(result.stopped);
 }
 
+/// Pictures that stand in both sets make the validation figures too good: said, never an error.
+Result<void> reportLeaks(const ManifestPtr &training, const ManifestPtr &validation, RunContext &context)
+{
+    TW_ASSIGN(report, DatasetReport::of(training, validation,
+                                        {QStringLiteral("training_dataset"), QStringLiteral("validation_dataset")},
+                                        &context.stopToken()));
+    const QStringList leaks = report.leakSentences(QStringLiteral("training set"), QStringLiteral("validation set"));
+    for (const QString &leak : leaks)
+        context.log(LogLevel::Warning, leak);
+    if (!leaks.isEmpty())
+        context.log(LogLevel::Info, QStringLiteral("They are listed in data_report.json in the folder of this log; "
+                                                   "figures of pictures that were trained on are too good."));
+    const fs::path folder = context.nodeFolder() / "logs";
+    TW_TRY(makeFolder(folder));
+    return writeFileAtomically(folder / "data_report.json", report.toJson({}, 1));
+}
+
 Result<RunReply> runTraining(const RunRequest &request)
 {
     RunContext &context = request.context;
@@ -189,6 +207,7 @@ Result<RunReply> runTraining(const RunRequest &request)
     spec.model = model;
     spec.training = training;
     spec.validation = validation;
+    TW_TRY(reportLeaks(training, validation, context));
     TW_ASSIGN(result, train(spec, context));
     result.info.provenance = provenance(spec, context);
     ModelDirectoryExtras extras;

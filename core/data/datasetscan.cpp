@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/datasetscan.h"
 
-#include "core/base/json.h"
 #include "core/data/idxfile.h"
 #include "core/data/sourcescans.h"
 
 #include <QCoreApplication>
-#include <QJsonArray>
-#include <QJsonObject>
 
 #include <algorithm>
 #include <map>
@@ -51,14 +48,6 @@ Result<std::vector<fs::path>> idxPairs(const fs::path &folder)
     for (const auto &[name, file] : pairs)
         files.push_back(file);
     return files;
-}
-
-QJsonArray toArray(const std::vector<std::string> &names)
-{
-    QJsonArray out;
-    for (const std::string &name : names)
-        out.append(pathToJson(fs::path(name)));
-    return out;
 }
 
 bool isCsvName(const fs::path &path)
@@ -149,25 +138,6 @@ Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options,
     if (!inside || !fs::is_directory(path / *inside, code))
         return missingSubfolder(path, options.subfolder);
     return scanChosenFolder(path / *inside, options, stop, progress);
-}
-
-QByteArray DataReport::toJson() const
-{
-    QJsonArray bad;
-    for (const UnreadableImage &image : unreadable)
-        bad.append(QJsonObject{{QStringLiteral("path"), pathToJson(fs::path(image.path))},
-                               {QStringLiteral("reason"), QString::fromStdString(image.reason)}});
-    QJsonArray texts;
-    for (const std::string &text : warnings)
-        texts.append(QString::fromStdString(text));
-    return jsonObjectLine({{"format", "\"trainwright-data-report\""},
-                           {"version", "1"},
-                           {"unreadable", jsonCompact(bad)},
-                           {"ignored", jsonCompact(toArray(ignoredFiles))},
-                           {"skipped_folders", jsonCompact(toArray(skippedFolders))},
-                           {"empty_classes", jsonCompact(toArray(emptyClasses))},
-                           {"warnings", jsonCompact(texts)}})
-           + '\n';
 }
 
 } // namespace tw

@@ -23,7 +23,7 @@ struct UnreadableImage
     std::string reason;
 };
 
-/// What the scan noticed; becomes data_report.json beside the output.
+/// What the scan noticed; stands in data_report.json (datasetreport.h).
 struct DataReport
 {
     std::vector<std::string> ignoredFiles;   ///< by name: stray root files, other suffixes
@@ -31,7 +31,6 @@ struct DataReport
     std::vector<std::string> emptyClasses;
     std::vector<UnreadableImage> unreadable;
     std::vector<std::string> warnings;
-    QByteArray toJson() const;
 };
 
 struct ScanResult
@@ -50,8 +49,8 @@ Result<ScanResult> scanDataset(const fs::path &path, const ScanOptions &options,
 
 enum class VerifyMode { Full, Header };
 /// Decodes every picture once with `workers` threads; unreadable ones go to report.unreadable and,
-/// with `skip`, out of the manifest. With Full, content keys go into the manifest, and pictures that the
-/// file `remembered` (see verifiedfiles.h; empty: none) knows as readable are not decoded again.
+/// with `skip`, out of the manifest. With Full, content keys and facts (picturefacts.h) go into the manifest, and
+/// pictures that the file `remembered` (see verifiedfiles.h; empty: none) knows as readable are not decoded again.
 /// InvalidDatasetError: one is unreadable and skip is false; none is left; an archive is broken.
 Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int workers, const StopToken *stop,
                           const std::function<void(std::int64_t done, std::int64_t total)> &progress,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/imagemanifest.h"
 
+#include "core/data/picturefacts.h"
+
 #include <QCryptographicHash>
 
 #include <algorithm>
@@ -32,7 +34,8 @@ std::size_t ImageManifest::memoryBytes() const
 {
     return m_pool.capacity() + m_offsets.capacity() * sizeof m_offsets[0]
            + m_categories.capacity() * sizeof m_categories[0] + m_bytes.capacity() * sizeof m_bytes[0]
-           + m_mtimes.capacity() * sizeof m_mtimes[0] + m_keys.capacity();
+           + m_mtimes.capacity() * sizeof m_mtimes[0] + m_keys.capacity()
+           + (facts ? facts->capacity() * sizeof(PictureFacts) : 0);
 }
 
 std::string_view ImageManifest::key(std::size_t i) const
@@ -103,6 +106,13 @@ ImageManifest ImageManifest::subset(const std::vector<std::uint32_t> &indices) c
         out.add(path(i), category(i), bytes(i), mtimeNs(i));
     for (std::size_t place = 0; place < indices.size() && !m_keys.empty(); ++place)
         out.setKey(place, key(indices[place]));
+    if (facts && facts->size() == size()) {
+        auto kept = std::make_shared<std::vector<PictureFacts>>();
+        kept->reserve(indices.size());
+        for (const std::uint32_t i : indices)
+            kept->push_back((*facts)[i]);
+        out.facts = std::move(kept);
+    }
     out.computeFingerprint();
     return out;
 }

@@ -16,6 +16,9 @@
 
 namespace tw {
 
+struct PictureFacts; // picturefacts.h
+using PictureFactsPtr = std::shared_ptr<const std::vector<PictureFacts>>;
+
 /// What an ImageDirectory wire carries: images referenced in place + the full list of categories.
 /// Packed (one byte pool for paths); immutable once shared. Category -1: none.
 class ImageManifest
@@ -32,6 +35,7 @@ public:
     bool transformsForTraining = false;
     bool skipUnreadable = true; ///< Convert's on_unreadable, for pictures that fail later
     std::string fingerprint;    ///< hash over sorted (path, size, mtime_ns, category)
+    PictureFactsPtr facts;      ///< null, or one per image: what verifying measured
 
     std::size_t size() const { return m_categories.size(); }
     void reserve(std::size_t images, std::size_t pathBytes);
@@ -57,7 +61,7 @@ public:
     ImageManifest subset(const std::vector<std::uint32_t> &indices) const;
     void computeFingerprint();
 
-    /// image_directory.json + images.jsonl. FailedToWriteOutputsError.
+    /// image_directory.json + images.jsonl, picture_facts.bin where there are facts. FailedToWriteOutputsError.
     Result<void> write(const fs::path &folder) const;
     /// InvalidDatasetError naming file and line.
     static Result<ImageManifest> read(const fs::path &folder);

@@ -3,6 +3,7 @@
 
 #include "core/base/files.h"
 #include "core/base/json.h"
+#include "core/data/picturefacts.h"
 
 #include <QCoreApplication>
 #include <QJsonDocument>
@@ -335,6 +336,8 @@ Result<void> ImageManifest::write(const fs::path &folder) const
     for (std::size_t i = 0; i < size(); ++i)
         appendLine(lines, *this, i, archive);
     TW_TRY(writeFileAtomically(folder / LinesFile, lines));
+    if (facts && facts->size() == size())
+        TW_TRY(writePictureFacts(folder, *facts));
     return writeFileAtomically(folder / HeadFile, headText(*this, folder) + '\n');
 }
 
@@ -346,6 +349,8 @@ Result<ImageManifest> ImageManifest::read(const fs::path &folder)
     if (manifest.size() != count)
         return badHead(folder / LinesFile,
                        QStringLiteral("it lists %1 images, %2 were written").arg(manifest.size()).arg(count));
+    TW_ASSIGN(facts, readPictureFacts(folder, count));
+    manifest.facts = std::move(facts);
     return manifest;
 }
 

@@ -35,7 +35,8 @@ std::string_view nameOf(std::string_view path)
 } // namespace
 
 PictureMemory::PictureMemory(const ImageManifest &manifest, VerifyMode mode, const fs::path &database)
-    : m_manifest(manifest), m_mode(mode), m_files(database), m_state(manifest.size(), State::Unknown)
+    : m_manifest(manifest), m_mode(mode), m_files(database), m_state(manifest.size(), State::Unknown),
+      m_facts(manifest.size())
 {
     if (mode == VerifyMode::Full)
         m_keys.assign(manifest.size() * ImageManifest::KeyBytes, '\0');
@@ -80,17 +81,21 @@ void PictureMemory::recallFolder(const Folder &folder)
     if (known.size() == 0)
         return;
     for (const std::uint32_t i : folder.pictures) {
-        const auto key = known.keyOf(nameOf(m_manifest.path(i)), m_identities[i]);
-        if (!key || (m_mode == VerifyMode::Full && key->empty()))
+        const auto picture = known.find(nameOf(m_manifest.path(i)), m_identities[i]);
+        if (!picture || (m_mode == VerifyMode::Full && picture->key.empty()))
+            continue;
+        m_facts[i] = unpackedFacts(picture->facts);
+        if (m_facts[i].width == 0 || (m_mode == VerifyMode::Full && !m_facts[i].hasPixels))
             continue;
         m_state[i] = State::Recalled;
         if (m_mode == VerifyMode::Full)
-            m_keys.replace(i * ImageManifest::KeyBytes, ImageManifest::KeyBytes, *key);
+            m_keys.replace(i * ImageManifest::KeyBytes, ImageManifest::KeyBytes, picture->key);
     }
 }
 
-void PictureMemory::found(std::size_t i, std::string_view key)
+void PictureMemory::found(std::size_t i, std::string_view key, const PictureFacts &facts)
 {
+    m_facts[i] = facts;
     m_state[i] = State::Found;
     if (key.size() == ImageManifest::KeyBytes)
         key.copy(m_keys.data() + i * ImageManifest::KeyBytes, ImageManifest::KeyBytes);
@@ -118,8 +123,8 @@ void PictureMemory::save()
                 continue;
             m_state[i] = State::Saved;
             if (m_identities[i].bytes >= 0 && m_identities[i].mtimeNs < nowNs - restNs)
-                addition.files.push_back(
-                    {std::string(nameOf(m_manifest.path(i))), m_identities[i], std::string(key(i))});
+                addition.files.push_back({std::string(nameOf(m_manifest.path(i))), m_identities[i], std::string(key(i)),
+                                          packedFacts(m_facts[i])});
         }
         if (!addition.files.empty())
             additions.push_back(std::move(addition));

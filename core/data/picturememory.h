@@ -3,11 +3,13 @@
 
 #include "core/component/runcontext.h"
 #include "core/data/datasetscan.h"
+#include "core/data/picturefacts.h"
 #include "core/data/verifiedfiles.h"
 
 namespace tw {
 
-/// Which pictures of a manifest need not be looked at again, and the keys of those read in full.
+/// Which pictures of a manifest need not be looked at again, what was measured of all, and the keys of
+/// those read in full.
 /// known() and found() from many threads for different pictures, the rest from one.
 class PictureMemory
 {
@@ -20,11 +22,12 @@ public:
     void recall(int workers, const StopToken *stop);
     bool known(std::size_t i) const { return m_state[i] != State::Unknown; }
     /// Picture `i` is fine; `key` is empty where only its header was read.
-    void found(std::size_t i, std::string_view key);
+    void found(std::size_t i, std::string_view key, const PictureFacts &facts);
     /// Remembers what was found since the last call.
     void save();
     /// Keys for ImageManifest::setKeys(); empty after reading headers.
     std::string takeKeys() { return std::move(m_keys); }
+    std::vector<PictureFacts> takeFacts() { return std::move(m_facts); }
 
 private:
     enum class State : char { Unknown, Recalled, Found, Saved };
@@ -44,6 +47,7 @@ private:
     std::vector<FileIdentity> m_identities; ///< empty where nothing is remembered
     std::vector<Folder> m_folders;
     std::string m_keys;
+    std::vector<PictureFacts> m_facts;
 };
 
 } // namespace tw

@@ -17,29 +17,33 @@ namespace {
 
 // One more whenever a decoder becomes stricter, or the table another: what older ones accepted is
 // decoded again.
-constexpr int decoderRevision = 2;
+constexpr int decoderRevision = 3;
 constexpr std::size_t keyBytes = 32;
 constexpr int mostRows = 16; ///< of a folder, before they are put together
 constexpr qint64 largestMemory = qint64(512) << 20;
 
-// An entry: bytes, mtime_ns, inode (8 each), length of the name (2), of the key (2), name, key.
-constexpr std::size_t headBytes = 28;
+// An entry: bytes, mtime_ns, inode (8 each), lengths of the name, the key and the facts (2 each), then
+// these three.
+constexpr std::size_t headBytes = 30;
 
 QByteArray view(const std::string &text)
 {
     return QByteArray::fromRawData(text.data(), qsizetype(text.size()));
 }
 
-void appendEntry(std::string &out, std::string_view name, const FileIdentity &identity, std::string_view key)
+void appendEntry(std::string &out, std::string_view name, const FileIdentity &identity, std::string_view key,
+                 std::string_view facts)
 {
     char head[headBytes];
-    const auto nameLength = std::uint16_t(name.size()), keyLength = std::uint16_t(key.size());
+    const auto nameLength = std::uint16_t(name.size()), keyLength = std::uint16_t(key.size()),
+               factsLength = std::uint16_t(facts.size());
     std::memcpy(head, &identity.bytes, 8);
     std::memcpy(head + 8, &identity.mtimeNs, 8);
     std::memcpy(head + 16, &identity.inode, 8);
     std::memcpy(head + 24, &nameLength, 2);
     std::memcpy(head + 26, &keyLength, 2);
-    out.append(head, headBytes).append(name).append(key);
+    std::memcpy(head + 28, &factsLength, 2);
+    out.append(head, headBytes).append(name).append(key).append(facts);
 }
 
 qint64 today()
@@ -60,18 +64,21 @@ void VerifiedFolder::take(std::string rows)
     std::string_view rest = m_rows.back();
     while (rest.size() >= headBytes) {
         Entry entry;
-        std::uint16_t nameLength = 0, keyLength = 0;
+        std::uint16_t nameLength = 0, keyLength = 0, factsLength = 0;
         std::memcpy(&entry.identity.bytes, rest.data(), 8);
         std::memcpy(&entry.identity.mtimeNs, rest.data() + 8, 8);
         std::memcpy(&entry.identity.inode, rest.data() + 16, 8);
         std::memcpy(&nameLength, rest.data() + 24, 2);
         std::memcpy(&keyLength, rest.data() + 26, 2);
+        std::memcpy(&factsLength, rest.data() + 28, 2);
         rest.remove_prefix(headBytes);
-        if (rest.size() < std::size_t(nameLength) + keyLength || (keyLength != 0 && keyLength != keyBytes))
+        const std::size_t length = std::size_t(nameLength) + keyLength + factsLength;
+        if (rest.size() < length || (keyLength != 0 && keyLength != keyBytes))
             return;
         entry.name = rest.substr(0, nameLength);
         entry.key = rest.substr(nameLength, keyLength);
-        rest.remove_prefix(std::size_t(nameLength) + keyLength);
+        entry.facts = rest.substr(std::size_t(nameLength) + keyLength, factsLength);
+        rest.remove_prefix(length);
         m_entries.push_back(entry);
     }
 }
@@ -95,14 +102,14 @@ void VerifiedFolder::settle()
     m_entries.resize(kept);
 }
 
-std::optional<std::string_view> VerifiedFolder::keyOf(std::string_view name, const FileIdentity &identity) const
+std::optional<VerifiedFolder::Known> VerifiedFolder::find(std::string_view name, const FileIdentity &identity) const
 {
     const auto found =
         std::lower_bound(m_entries.begin(), m_entries.end(), name,
                          [](const Entry &entry, std::string_view wanted) { return entry.name < wanted; });
     if (found == m_entries.end() || found->name != name || found->identity != identity)
         return std::nullopt;
-    return found->key;
+    return Known{found->key, found->facts};
 }
 
 VerifiedFiles::VerifiedFiles(const fs::path &database)
@@ -176,7 +183,7 @@ bool VerifiedFiles::add(QSqlDatabase &connection, const Addition &addition)
 {
     std::string entries;
     for (const VerifiedFile &file : addition.files)
-        appendEntry(entries, file.name, file.identity, file.key);
+        appendEntry(entries, file.name, file.identity, file.key, file.facts);
     QSqlQuery query(connection);
     query.prepare(QStringLiteral("SELECT COUNT(*) FROM folders WHERE path = ?"));
     query.bindValue(0, view(addition.folder));
@@ -190,7 +197,7 @@ bool VerifiedFiles::add(QSqlDatabase &connection, const Addition &addition)
         all.settle();
         entries.clear();
         for (const VerifiedFolder::Entry &entry : all.m_entries)
-            appendEntry(entries, entry.name, entry.identity, entry.key);
+            appendEntry(entries, entry.name, entry.identity, entry.key, entry.facts);
         query.prepare(QStringLiteral("DELETE FROM folders WHERE path = ?"));
         query.bindValue(0, view(addition.folder));
         if (!query.exec())

@@ -25,23 +25,27 @@ struct VerifiedFile
 {
     std::string name; ///< the last part of its path
     FileIdentity identity;
-    std::string key; ///< BLAKE2b-256 of the bytes, 32 of them; empty: only its header was read
+    std::string key{};   ///< BLAKE2b-256 of the bytes, 32 of them; empty: only its header was read
+    std::string facts{}; ///< packedFacts()
 };
 
 /// What is known about one folder's pictures.
 class VerifiedFolder
 {
 public:
+    struct Known
+    {
+        std::string_view key, facts; ///< as in VerifiedFile
+    };
     /// The last that was remembered of this file; nothing where it is unknown or another one by now.
-    /// The key is empty where only the header was read.
-    std::optional<std::string_view> keyOf(std::string_view name, const FileIdentity &identity) const;
+    std::optional<Known> find(std::string_view name, const FileIdentity &identity) const;
     std::size_t size() const { return m_entries.size(); }
 
 private:
     friend class VerifiedFiles;
     struct Entry
     {
-        std::string_view name, key;
+        std::string_view name, key, facts;
         FileIdentity identity;
     };
     void take(std::string rows);

@@ -24,6 +24,7 @@ struct Finding
 struct VerifyWorker
 {
     ReadScratch scratch;
+    PictureMeasurer measurer;
     std::vector<Finding> findings;
 };
 
@@ -38,7 +39,7 @@ public:
     void verify(std::size_t index, VerifyWorker &worker) const
     {
         try {
-            const Result<void> outcome = verifyOne(index, worker.scratch);
+            const Result<void> outcome = verifyOne(index, worker);
             if (!outcome.ok())
                 worker.findings.push_back({std::uint32_t(index), outcome.error()});
         } catch (const std::exception &exception) {
@@ -48,20 +49,26 @@ public:
     }
 
 private:
-    Result<void> verifyOne(std::size_t index, ReadScratch &scratch) const
+    Result<void> verifyOne(std::size_t index, VerifyWorker &worker) const
     {
         if (m_memory.known(index))
             return {};
+        ReadScratch &scratch = worker.scratch;
         if (m_mode == VerifyMode::Header) {
-            TW_TRY(m_pictures.header(index, scratch.file));
-            m_memory.found(index, {});
+            TW_ASSIGN(header, m_pictures.header(index, scratch.file));
+            PictureFacts facts;
+            facts.format = header.format;
+            facts.width = std::uint32_t(header.width);
+            facts.height = std::uint32_t(header.height);
+            m_memory.found(index, {}, facts);
             return {};
         }
         TW_TRY(m_pictures.read(index, scratch.file));
         TW_TRY(decodeImageInto(scratch.file, m_manifest.displayName(index), {}, scratch.image));
         const QByteArrayView bytes(reinterpret_cast<const char *>(scratch.file.data()), qsizetype(scratch.file.size()));
         const QByteArray key = contentKey(bytes);
-        m_memory.found(index, std::string_view(key.constData(), std::size_t(key.size())));
+        m_memory.found(index, std::string_view(key.constData(), std::size_t(key.size())),
+                       worker.measurer.measure(viewOf(scratch.image), detectFormat(scratch.file)));
         return {};
     }
 
@@ -113,7 +120,7 @@ Error unreadable(const Error &cause)
 }
 
 // Lengths and labels were checked by the scan; here the file is looked at once more.
-Result<void> verifyIdx(const ImageManifest &manifest)
+Result<void> verifyIdxHeader(const ImageManifest &manifest)
 {
     TW_ASSIGN(header, readIdxHeader(manifest.root, 3));
     if (header.sizes[0] < manifest.size())
@@ -121,6 +128,38 @@ Result<void> verifyIdx(const ImageManifest &manifest)
             errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "\"%1\" holds %2 images, %3 were listed."),
             {displayPath(manifest.root), QString::number(header.sizes[0]), QString::number(manifest.size())},
             QT_TRANSLATE_NOOP("Error", "Run Convert to Image Directory again."));
+    return {};
+}
+
+/// The pixels stand for the encoded picture; nothing is decoded, so nothing is remembered.
+Result<void> verifyIdx(ScanResult &scan, VerifyMode mode, int workers, const StopToken *stop,
+                       const std::function<void(std::int64_t, std::int64_t)> &progress)
+{
+    const std::size_t count = scan.manifest.size();
+    TW_TRY(verifyIdxHeader(scan.manifest));
+    if (mode == VerifyMode::Header) {
+        if (progress)
+            progress(std::int64_t(count), std::int64_t(count));
+        return {};
+    }
+    TW_ASSIGN(reader, ImageReader::open(std::make_shared<const ImageManifest>(scan.manifest)));
+    auto facts = std::make_shared<std::vector<PictureFacts>>(count);
+    std::vector<std::string> keys(count);
+    std::vector<VerifyWorker> states(std::size_t(std::max(workers, 1)));
+    const auto work = [&](std::size_t index, std::size_t worker) {
+        const Result<PixelView> view = reader->view(index, states[worker].scratch); // in memory: cannot fail
+        if (!view.ok())
+            return;
+        (*facts)[index] = states[worker].measurer.measure(*view, ImageFormat::Unknown);
+        const auto *bytes = reinterpret_cast<const char *>(view->data);
+        keys[index] = contentKey(QByteArrayView(bytes, qsizetype(view->stride) * view->height)).toStdString();
+    };
+    if (!parallelFor(count, workers, stop, work, progress))
+        return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
+    for (std::size_t i = 0; i < count; ++i)
+        scan.manifest.setKey(i, keys[i]);
+    scan.manifest.facts = std::move(facts);
+    addCopyWarnings(scan.manifest, scan.report);
     return {};
 }
 
@@ -163,12 +202,8 @@ Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int work
                           const std::function<void(std::int64_t, std::int64_t)> &progress, const fs::path &remembered)
 {
     const std::size_t count = scan.manifest.size();
-    if (scan.manifest.storage == ImageManifest::Storage::Idx) {
-        TW_TRY(verifyIdx(scan.manifest));
-        if (progress)
-            progress(std::int64_t(count), std::int64_t(count));
-        return {};
-    }
+    if (scan.manifest.storage == ImageManifest::Storage::Idx)
+        return verifyIdx(scan, mode, workers, stop, progress);
     if (!skip && !scan.report.unreadable.empty()) // folders, found by the scan
         return closedFolder(scan.manifest, scan.report.unreadable.front());
     TW_ASSIGN(pictures, PictureBytes::open(scan.manifest, stop));
@@ -179,6 +214,7 @@ Result<void> verifyImages(ScanResult &scan, VerifyMode mode, bool skip, int work
         TW_TRY(verifyAll(Verifier(scan.manifest, *pictures, mode, memory), count, memory, states, {stop, progress}));
         if (mode == VerifyMode::Full)
             scan.manifest.setKeys(memory.takeKeys());
+        scan.manifest.facts = std::make_shared<const std::vector<PictureFacts>>(memory.takeFacts());
     }
     addCopyWarnings(scan.manifest, scan.report);
     const std::vector<Finding> findings = inOrder(states);

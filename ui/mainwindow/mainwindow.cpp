@@ -139,6 +139,7 @@ void MainWindow::connectCanvas()
         const QString single = ids.size() == 1 ? ids.first() : QString();
         m_metrics->setNode(single);
         m_outputs->setNode(single);
+        showDataReport();
         updateRunActions();
     });
     connect(m_outline, &OutlinePanel::nodeActivated, m_parameters, &ParameterPanel::focusFirst);

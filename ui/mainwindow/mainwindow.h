@@ -100,6 +100,7 @@ private:
     void showNodeStatus(const QString &job, const QString &node);
     void showJobState(const QString &job, JobState state);
     void markChangedNode(const QString &id);
+    void showDataReport();
     void updateRunActions();
     void updateTitle();
     void exportModel();

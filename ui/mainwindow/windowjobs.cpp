@@ -155,6 +155,34 @@ void MainWindow::showStates(bool tell)
         status.changedSinceRun = isFinal(status.state) && changed.contains(state.key());
         m_canvas->scene().setStatus(state.key(), status);
     }
+    showDataReport();
+}
+
+/// Of one selected node, or of the nodes that read it where it is a source.
+void MainWindow::showDataReport()
+{
+    QList<fs::path> files;
+    const QStringList selected = m_canvas->scene().selectedNodes();
+    const ComponentType *chosen = selected.size() == 1 ? m_document.componentOf(selected.first()) : nullptr;
+    if (!chosen || !m_showsStates || m_shownJob.isEmpty())
+        return m_parameters->setReportFiles({});
+    QStringList nodes;
+    if (!chosen->inputs.isEmpty())
+        nodes = selected;
+    else
+        for (const auto &wire : m_document.pipeline().connections)
+            if (wire.from.node == selected.first())
+                nodes.append(wire.to.node);
+    for (const QString &node : std::as_const(nodes)) {
+        const ComponentType *type = m_document.componentOf(node);
+        if (!type)
+            continue;
+        for (const PortSpec &port : type->outputs)
+            if (port.type == DataType::ImageDirectory)
+                files.append(m_services.workspace->outputFolder(m_shownJob, node, port.id) / "data_report.json");
+        files.append(m_services.workspace->nodeFolder(m_shownJob, node) / "logs" / "data_report.json");
+    }
+    m_parameters->setReportFiles(files);
 }
 
 void MainWindow::deleteJob(const QString &job)
@@ -176,8 +204,11 @@ void MainWindow::deleteJob(const QString &job)
 void MainWindow::showNodeStatus(const QString &job, const QString &node)
 {
     updateRunActions();
-    if (job == m_shownJob && m_showsStates)
-        m_canvas->scene().setStatus(node, m_jobs.states(job).value(node));
+    if (job != m_shownJob || !m_showsStates)
+        return;
+    m_canvas->scene().setStatus(node, m_jobs.states(job).value(node));
+    if (isFinal(m_jobs.states(job).value(node).state))
+        showDataReport();
 }
 
 void MainWindow::markChangedNode(const QString &id)

@@ -5,6 +5,7 @@
 #include "ui/common/theme.h"
 #include "ui/common/usersettings.h"
 #include "ui/common/words.h"
+#include "ui/parameters/datasetreportview.h"
 #include "ui/parameters/parameterrow.h"
 #include "ui/parameters/pipelineparameterlist.h"
 #include "ui/parameters/texteditors.h"
@@ -240,6 +241,8 @@ void ParameterPanel::rebuildRows()
         if (specs.isEmpty())
             layout->addWidget(plainLabel(tr("This component has no parameters.")));
     }
+    m_report = new DatasetReportView;
+    layout->addWidget(m_report);
     layout->addStretch();
     m_scroll->setWidget(body);
 }
@@ -382,6 +385,12 @@ void ParameterPanel::setMachineFaults(const QList<Error> &faults)
 {
     m_machineFaults = faults;
     refreshFaults();
+}
+
+void ParameterPanel::setReportFiles(const QList<fs::path> &files)
+{
+    if (m_report) // made with the first node's rows
+        m_report->setFiles(files);
 }
 
 void ParameterPanel::refreshPipelinePage()

@@ -16,6 +16,7 @@ class QVBoxLayout;
 
 namespace tw {
 
+class DatasetReportView;
 class ParameterRow;
 class PipelineParameterList;
 
@@ -39,6 +40,8 @@ public:
     void setMachineFaults(const QList<Error> &faults);
     /// What is to be said under fields beside faults; node and parameter are set.
     void setNotes(const QList<Error> &notes);
+    /// Where the report of the node's data may lie, the best place first; none: it is not shown.
+    void setReportFiles(const QList<fs::path> &files);
 
 Q_SIGNALS:
     void problemActivated(const tw::Error &fault);
@@ -73,6 +76,7 @@ private:
     QLabel *m_parametersTitle = nullptr;
     PipelineParameterList *m_pipelineParameters = nullptr;
     QScrollArea *m_scroll = nullptr;
+    DatasetReportView *m_report = nullptr;
     QToolButton *m_advancedButton = nullptr;
     QWidget *m_advanced = nullptr;
     bool m_advancedBuilt = false;

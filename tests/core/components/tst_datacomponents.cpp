@@ -2,6 +2,7 @@
 #include "core/base/json.h"
 #include "core/component/componentregistry.h"
 #include "core/component/portobjects.h"
+#include "core/data/picturefacts.h"
 #include "core/data/scancache.h"
 #include "tests/support/idxfiles.h"
 #include "tests/support/recordingcontext.h"
@@ -35,6 +36,7 @@ private Q_SLOTS:
     void convertWritesAndHandsOn();
     void classNames();
     void splitFactsEqualTheSplit();
+    void reportsBesideEveryDirectory();
     void applyDropsRandomOperationsForInference();
     void transformOrder();
     void trainingRefusals_data();
@@ -323,6 +325,40 @@ void TestDataComponents::splitFactsEqualTheSplit()
         QCOMPARE(*reply.outputs.value(port).categories, *actual.categories);
     }
     QCOMPARE(*reply.outputs.value("image_directory1").images, 22);
+}
+
+void TestDataComponents::reportsBesideEveryDirectory()
+{
+    const auto reportOf = [this](const char *port) {
+        return readJsonObject(m_outputs.value(QLatin1String(port)) / "data_report.json", errors::InvalidDataset);
+    };
+    const PortValue images = imageDirectory(); // a picture of each class, ten times
+    const auto converted = reportOf("image_directory");
+    TW_VERIFY(converted);
+    QCOMPARE(converted->value("images").toInt(), 30);
+    QCOMPARE(converted->value("classes").toArray().size(), 3);
+    QCOMPARE(converted->value("formats").toArray()[0].toObject().value("format").toString(), QStringLiteral("IDX"));
+    QCOMPARE(converted->value("measured").toInt(), 30);
+    const auto groups = converted->value("duplicates").toObject().value("groups").toInt();
+    auto split = run("split-image-directory", {{"fraction", 0.5}}, {{"image_directory", images}});
+    TW_VERIFY(split);
+    const auto second = reportOf("image_directory2");
+    TW_VERIFY(second);
+    QCOMPARE(second->value("part").toString(), QStringLiteral("image_directory2"));
+    QCOMPARE(second->value("images").toInt(), 15);
+    QCOMPARE(second->value("parts").toArray().size(), 2);
+    QCOMPARE(second->value("duplicates").toObject().value("groups").toInt(), groups);
+    const int leaks = second->value("leakage").toObject().value("exact").toInt();
+    QCOMPARE(m_context->warnings.filter(QStringLiteral("also stand in the first part")).size(), leaks > 0 ? 1 : 0);
+    const PortValue part = output(*split, "image_directory2");
+    const auto facts = std::any_cast<ManifestPtr>(part.object)->facts;
+    QCOMPARE(facts->size(), std::size_t(15));
+    auto list = run("init-image-transformation", {}, {});
+    auto applied = run("apply-image-transformation", {{"mode", "for_inference"}},
+                       {{"image_directory", part}, {"transformation", output(*list, "transformation")}});
+    TW_VERIFY(applied);
+    TW_VERIFY(reportOf("image_directory"));
+    QCOMPARE(std::any_cast<ManifestPtr>(applied->objects.value("image_directory"))->facts, facts);
 }
 
 void TestDataComponents::applyDropsRandomOperationsForInference()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Train PyTorch Model as a component: every parameter reaches the training, every refusal its place.
 #include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/component/componentregistry.h"
 #include "core/component/portobjects.h"
 #include "core/data/datasetscan.h"
@@ -35,6 +36,7 @@ private Q_SLOTS:
     void refusedValues_data();
     void refusedValues();
     void stoppedEarlyIsNoSourceForReuse();
+    void leaksAreSaid();
     void missingDevice();
     void noModelAtTheInput();
 
@@ -315,6 +317,21 @@ void TestTrainModel::stoppedEarlyIsNoSourceForReuse()
     TW_VERIFY(run({{"epochs", 300}, {"patience", 1}, {"learning_rate", 1.0}}));
     QCOMPARE(m_context->results[QStringLiteral("stopped")].toString(), QStringLiteral("patience"));
     QVERIFY(m_context->stopped.isEmpty()); // a rule of the parameters, which ends there again
+}
+
+void TestTrainModel::leaksAreSaid()
+{
+    ScanResult scan{*m_images, {}};
+    TW_VERIFY(verifyImages(scan, VerifyMode::Full, true, 1, nullptr, {}));
+    m_images = std::make_shared<const ImageManifest>(std::move(scan.manifest));
+    const auto result = run({}); // the same pictures at both inputs
+    TW_VERIFY(result);
+    QVERIFY2(m_context->warnings.contains(
+                 QStringLiteral("30 of 30 pictures of the validation set also stand in the training set.")),
+             qPrintable(m_context->warnings.join(u'\n')));
+    const auto report = readJsonObject(m_context->nodeFolder() / "logs" / "data_report.json", errors::InvalidDataset);
+    TW_VERIFY(report);
+    QCOMPARE(report->value("leakage").toObject().value("exact").toInt(), 30);
 }
 
 void TestTrainModel::missingDevice()

@@ -102,7 +102,6 @@ private Q_SLOTS:
     void verifyFails();
     void copiesAreNamed_data();
     void copiesAreNamed();
-    void reportIsJson();
 
 private:
     fs::path root() const { return fs::path(m_folder->path().toStdString()); }
@@ -482,18 +481,6 @@ void DatasetScanTest::copiesAreNamed()
     }
     for (const QJsonValue &group : expect[QStringLiteral("identical_pixels_only")].toArray())
         QVERIFY(!mentions(scan->report.warnings, '"' + textsOf(group)[0].toStdString() + '"'));
-}
-
-void DatasetScanTest::reportIsJson()
-{
-    DataReport report;
-    report.unreadable.push_back({"a/\xff.png", "it is \"cut\" short"});
-    report.ignoredFiles = {"x.txt"};
-    const QJsonObject json = QJsonDocument::fromJson(report.toJson()).object();
-    QCOMPARE(json[QStringLiteral("unreadable")][0][QStringLiteral("reason")].toString(),
-             QStringLiteral("it is \"cut\" short"));
-    QCOMPARE(json[QStringLiteral("ignored")][0].toString(), QStringLiteral("x.txt"));
-    QVERIFY(json[QStringLiteral("warnings")].isArray());
 }
 
 QTEST_GUILESS_MAIN(DatasetScanTest)

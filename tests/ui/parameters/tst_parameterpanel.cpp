@@ -16,6 +16,9 @@
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QToolButton>
+#include <QTreeWidget>
+
+#include <fstream>
 
 using namespace tw;
 using namespace tw::test;
@@ -65,6 +68,40 @@ private Q_SLOTS:
         m_panel->setNotes({});
         QVERIFY(m_panel->row(QStringLiteral("epochs"))->shownNote().isEmpty());
     }
+    void showsTheDataReport()
+    {
+        const fs::path file = fs::path(m_folder.path().toStdString()) / "data_report.json";
+        QByteArray classes, bad;
+        for (int i = 0; i < 150; ++i) {
+            classes += (i ? "," : "") + QByteArray("{\"name\":\"c") + QByteArray::number(i) + "\",\"count\":1200}";
+            bad += (i ? "," : "") + QByteArray("{\"path\":\"a/") + QByteArray::number(i) + ".png\",\"reason\":\"cut\"}";
+        }
+        std::ofstream(file) << "{\"images\":1234567,\"classes\":[" << classes.toStdString() << "],\"unreadable\":["
+                            << bad.toStdString()
+                            << "],\"mean_rgb\":[0.5,0.25,0.125],\"std_rgb\":[0,0,0],\"leakage\":{\"exact\":12,"
+                               "\"near\":3,\"images\":60},\"duplicates\":{\"groups\":0,\"surplus\":0}}";
+        auto *tree = m_panel->findChild<QTreeWidget *>(QStringLiteral("dataReport"));
+        QVERIFY(tree && !tree->isVisible());
+        m_panel->setReportFiles({"/nowhere/data_report.json", file});
+        QTRY_VERIFY(tree->isVisible());
+        QHash<QString, QTreeWidgetItem *> rows;
+        for (int i = 0; i < tree->topLevelItemCount(); ++i)
+            rows.insert(tree->topLevelItem(i)->text(0), tree->topLevelItem(i));
+        QCOMPARE(rows[QStringLiteral("Images")]->text(1), QLocale().toString(1234567));
+        QCOMPARE(rows[QStringLiteral("Classes")]->childCount(), 101);
+        QCOMPARE(rows[QStringLiteral("Classes")]->child(100)->text(0), QStringLiteral("and 50 more"));
+        QCOMPARE(rows[QStringLiteral("Unreadable")]->text(1), QStringLiteral("150"));
+        QCOMPARE(rows[QStringLiteral("Unreadable")]->child(0)->text(1), QStringLiteral("cut"));
+        QCOMPARE(rows[QStringLiteral("Leakage")]->child(0)->text(1), QStringLiteral("12 of 60"));
+        QCOMPARE(rows[QStringLiteral("Mean (R G B)")]->text(1), QStringLiteral("0.500  0.250  0.125"));
+        QVERIFY(!tree->accessibleName().isEmpty());
+        const int closed = tree->height();
+        rows[QStringLiteral("Leakage")]->setExpanded(true);
+        QVERIFY(tree->height() > closed);
+        m_panel->setReportFiles({});
+        QVERIFY(!tree->isVisible());
+    }
+
     void oneEditorForEveryParameter()
     {
         QVERIFY(m_panel->row(QStringLiteral("epochs"))->isVisible());
