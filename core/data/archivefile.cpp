@@ -49,6 +49,11 @@ bool endsWithAny(const std::string &name, std::initializer_list<std::string_view
     return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) { return name.ends_with(end); });
 }
 
+bool hasPackedTarName(const std::string &name)
+{
+    return endsWithAny(name, {".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz", ".tar.zst", ".tzst"});
+}
+
 bool startsAsPacked(const std::array<std::uint8_t, 262> &start)
 {
     const std::string_view text(reinterpret_cast<const char *>(start.data()), start.size());
@@ -182,16 +187,20 @@ std::optional<ArchiveKind> archiveKindOf(const fs::path &file)
             return std::nullopt;
         readAt(descriptor.get(), 0, start.data(), start.size());
     }
-    if (name.ends_with(".zip"))
-        return ArchiveKind::Zip;
-    if (name.ends_with(".tar"))
-        return startsAsPacked(start) ? ArchiveKind::PackedTar : ArchiveKind::Tar;
-    if (endsWithAny(name, {".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tbz", ".tar.xz", ".txz", ".tar.zst", ".tzst"}))
-        return std::memcmp(start.data() + 257, "ustar", 5) == 0 ? ArchiveKind::Tar : ArchiveKind::PackedTar;
-    if (std::memcmp(start.data(), "PK\3\4", 4) == 0 || std::memcmp(start.data(), "PK\5\6", 4) == 0)
+    // What a file holds counts for more than what it is called.
+    if (std::memcmp(start.data(), "PK\3\4", 4) == 0 || std::memcmp(start.data(), "PK\5\6", 4) == 0
+        || std::memcmp(start.data(), "PK\7\x8", 4) == 0)
         return ArchiveKind::Zip;
     if (std::memcmp(start.data() + 257, "ustar", 5) == 0)
         return ArchiveKind::Tar;
+    if (startsAsPacked(start))
+        return ArchiveKind::PackedTar;
+    if (name.ends_with(".zip"))
+        return ArchiveKind::Zip;
+    if (name.ends_with(".tar"))
+        return ArchiveKind::Tar;
+    if (hasPackedTarName(name))
+        return ArchiveKind::PackedTar;
     return std::nullopt;
 }
 

@@ -24,11 +24,11 @@ struct ArchiveMember
 {
     std::string path; ///< parts joined by '/', without "." and empty parts; bytes as stored
     std::int64_t bytes = 0;
-    std::uint64_t place = 0;  ///< tar: where the data start (unpacked); zip: in the list of contents
-    std::uint64_t number = 0; ///< zip: number of the entry
+    std::uint64_t place = 0; ///< tar: where the data start (unpacked); zip: where its header starts
     std::uint64_t packedBytes = 0;
     std::uint32_t crc = 0;
     std::uint16_t method = 0;
+    std::uint16_t nameBytes = 0; ///< zip: of the stored name
     MemberProblem problem = MemberProblem::None;
 };
 

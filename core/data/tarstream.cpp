@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/archiveformats.h"
 
-#include <QCoreApplication>
-
 #include <archive.h>
+#include <archive_entry.h>
 
 #include <algorithm>
 #include <array>
@@ -64,7 +63,7 @@ public:
         archive_entry *entry = nullptr;
         if (archive_read_open_fd(m_archive.get(), m_descriptor.get(), std::size_t(1) << 18) != ARCHIVE_OK
             || archive_read_next_header(m_archive.get(), &entry) != ARCHIVE_OK)
-            return reason();
+            return isEmpty() ? QStringLiteral("it is empty") : reason();
         if (archive_filter_count(m_archive.get()) < 2)
             return QStringLiteral("it is not compressed as its name says");
         return {};
@@ -97,10 +96,21 @@ public:
     }
 
 private:
+    bool isEmpty() const
+    {
+        struct stat status = {};
+        return ::fstat(m_descriptor.get(), &status) == 0 && status.st_size == 0;
+    }
+    /// The library's words are for programmers; they tell these cases apart.
     QString reason() const
     {
         const char *text = archive_error_string(m_archive.get());
-        return text ? QString::fromLocal8Bit(text) : QStringLiteral("it is empty or damaged");
+        const QString words = QString::fromLocal8Bit(text ? text : "").toLower();
+        if (archive_errno(m_archive.get()) == ENOMEM || words.contains(QLatin1String("memory")))
+            return QStringLiteral("unpacking it needs more memory than there is");
+        if (words.contains(QLatin1String("truncated")) || words.contains(QLatin1String("premature")))
+            return QStringLiteral("it is cut short");
+        return QStringLiteral("its compressed bytes are damaged");
     }
     FileDescriptor m_descriptor;
     std::unique_ptr<archive, int (*)(archive *)> m_archive;

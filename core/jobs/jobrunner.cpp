@@ -157,7 +157,7 @@ void JobRunner::runNode(int index)
                                      [this](const PortAddress &from) { return m_anew.contains(from.node); });
     if (fedAnew)
         m_anew.insert(node.id);
-    if (m_task.force || fedAnew || !reuse(node, record))
+    if (m_task.force || fedAnew || readsAddress(node) || !reuse(node, record))
         execute(node, record, *inputs);
     // What was made from a part of a training must not stand for what the whole one gives.
     if (!record.stopped.isEmpty())

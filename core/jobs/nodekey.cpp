@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/jobs/nodekey.h"
 
+#include "core/base/address.h"
 #include "core/base/hash.h"
 #include "core/base/json.h"
 #include "core/jobs/fileidentity.h"
 
 #include <QJsonObject>
+
+#include <algorithm>
 
 namespace tw {
 
@@ -48,6 +51,10 @@ QByteArray nodeKey(const PlanNode &node, const PreflightReply &facts, const QMap
         const QByteArray path = spec.kind == ParameterKind::Path ? value.toByteArray() : QByteArray();
         if (path.isEmpty())
             continue;
+        if (isAddress(path)) { // the hash beside it says what comes; the server may change
+            parameters.insert(spec.id, pathToJson(fs::path(addressFileName(path))));
+            continue;
+        }
         const QByteArray content = fileIdentity(placeOf(pathFromBytes(path), facts), stop);
         if (content.isEmpty())
             return {};
@@ -65,6 +72,14 @@ QByteArray nodeKey(const PlanNode &node, const PreflightReply &facts, const QMap
                                            {"parameters", parameters},
                                            {"fingerprints", fingerprints},
                                            {"inputs", inputs}}));
+}
+
+bool readsAddress(const PlanNode &node)
+{
+    const QList<ParameterSpec> &specs = node.component->schema.specs();
+    return std::any_of(specs.begin(), specs.end(), [&](const ParameterSpec &spec) {
+        return spec.kind == ParameterKind::Path && isAddress(node.values.value(spec.id).toByteArray());
+    });
 }
 
 } // namespace tw

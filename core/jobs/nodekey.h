@@ -10,8 +10,13 @@ namespace tw {
 /// outputs (PortFacts::extra["fingerprint"]), and `inputKeys` (input port → key of the producing
 /// node) and, for every path that is set, the identity of the files there (fileIdentity()): the
 /// fingerprint of the manifest alone would take a swapped picture of the same size and time for the
-/// old one. Empty when `stop` was set meanwhile or the path is not readable.
+/// old one. Of an address only the file name counts: its sha256 is a parameter too. Empty when `stop` was set meanwhile
+/// or the path is not readable.
 QByteArray nodeKey(const PlanNode &node, const PreflightReply &facts, const QMap<QString, QByteArray> &inputKeys,
                    const StopToken *stop = nullptr);
+
+/// Such a node always runs, which costs little once the file is in the cache: its output names that
+/// file, and the cache may have been emptied since. Nodes behind it are reused as usual.
+bool readsAddress(const PlanNode &node);
 
 } // namespace tw

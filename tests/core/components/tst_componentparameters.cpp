@@ -193,7 +193,7 @@ void TestComponentParameters::everyParameterIsTested_data()
     QTest::addColumn<QStringList>("sources");
     const QString here = QStringLiteral("tst_componentparameters"), data = QStringLiteral("tst_datacomponents");
     const QMap<QString, QStringList> sources{
-        {"image-dataset", {data}},
+        {"image-dataset", {data, "tst_imagedataset"}},
         {"convert-to-image-directory", {data, here}},
         {"split-image-directory", {data, here}},
         {"init-image-transformation", {"tst_initimagetransformation"}},
