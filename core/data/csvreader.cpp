@@ -5,10 +5,47 @@
 
 namespace tw {
 
-CsvReader::CsvReader(std::string_view text) : m_text(text)
+namespace {
+
+constexpr std::string_view Separators = ",;\t";
+
+std::string_view withoutMark(std::string_view text)
 {
-    if (m_text.starts_with("\xef\xbb\xbf"))
-        m_text.remove_prefix(3);
+    return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
+}
+
+/// "sep=;" as Excel writes and reads it.
+bool namesSeparator(std::string_view text)
+{
+    return text.size() >= 5 && text.starts_with("sep=") && Separators.find(text[4]) != std::string_view::npos
+           && (text.size() == 5 || text[5] == '\n' || text[5] == '\r');
+}
+
+char separatorOf(std::string_view text)
+{
+    if (namesSeparator(text))
+        return text[4];
+    char best = ',';
+    std::size_t most = 0;
+    for (const char separator : Separators) {
+        std::vector<std::string> fields;
+        CsvReader(text, separator).next(fields);
+        if (fields.size() > most) {
+            most = fields.size();
+            best = separator;
+        }
+    }
+    return best;
+}
+
+} // namespace
+
+CsvReader::CsvReader(std::string_view text) : CsvReader(text, separatorOf(withoutMark(text))) {}
+
+CsvReader::CsvReader(std::string_view text, char separator) : m_text(withoutMark(text)), m_separator(separator)
+{
+    if (namesSeparator(m_text))
+        m_at = 5;
 }
 
 void CsvReader::takeLineEnd()
@@ -23,7 +60,8 @@ bool CsvReader::quoted(std::string &field)
     for (;;) {
         const std::size_t quote = m_text.find('"', m_at);
         const std::string_view piece = m_text.substr(m_at, std::min(quote, m_text.size()) - m_at);
-        m_line += std::size_t(std::count(piece.begin(), piece.end(), '\n'));
+        for (std::size_t i = 0; i < piece.size(); ++i) // CR, LF or both are one end
+            m_line += piece[i] == '\n' || (piece[i] == '\r' && !piece.substr(i + 1).starts_with('\n')) ? 1 : 0;
         field.append(piece);
         if (quote == std::string_view::npos) {
             m_fault = "a quoted field never ends";
@@ -35,11 +73,27 @@ bool CsvReader::quoted(std::string &field)
         field += '"';
         ++m_at;
     }
-    if (m_at < m_text.size() && m_text[m_at] != ',' && !atLineEnd()) {
+    skipSpaces();
+    if (m_at < m_text.size() && m_text[m_at] != m_separator && !atLineEnd()) {
         m_fault = "text follows a closing quote";
         return false;
     }
     return true;
+}
+
+void CsvReader::skipSpaces()
+{
+    while (m_at < m_text.size() && m_text[m_at] == ' ')
+        ++m_at;
+}
+
+void CsvReader::plain(std::string &field)
+{
+    const char ends[] = {m_separator, '\r', '\n'};
+    const std::size_t end = std::min(m_text.find_first_of(ends, m_at, sizeof ends), m_text.size());
+    const std::string_view found = m_text.substr(m_at, end - m_at);
+    field.assign(found.substr(0, found.find_last_not_of(' ') + 1));
+    m_at = end;
 }
 
 bool CsvReader::next(std::vector<std::string> &fields)
@@ -52,14 +106,13 @@ bool CsvReader::next(std::vector<std::string> &fields)
     m_recordLine = m_line;
     for (;;) {
         std::string &field = fields.emplace_back();
+        skipSpaces();
         if (m_at < m_text.size() && m_text[m_at] == '"') {
             ++m_at;
             if (!quoted(field))
                 return false;
         } else {
-            const std::size_t end = std::min(m_text.find_first_of(",\r\n", m_at), m_text.size());
-            field.assign(m_text.substr(m_at, end - m_at));
-            m_at = end;
+            plain(field);
         }
         if (m_at >= m_text.size())
             return true;
@@ -67,7 +120,7 @@ bool CsvReader::next(std::vector<std::string> &fields)
             takeLineEnd();
             return true;
         }
-        ++m_at; // the comma
+        ++m_at; // the separator
     }
 }
 

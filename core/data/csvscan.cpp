@@ -7,8 +7,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <map>
-#include <unordered_map>
+#include <unordered_set>
 
 #include <sys/stat.h>
 
@@ -46,8 +45,17 @@ Error unknownColumn(const fs::path &file, const std::string &column, const std::
                      QT_TRANSLATE_NOOP("Error", "\"%1\" has no column '%2'; its columns are %3."),
                      {displayPath(file), shown(column), names.join(QStringLiteral(", "))},
                      QT_TRANSLATE_NOOP("Error", "Name the column that holds the labels, or clear the name to read the "
-                                                "pictures without labels. Columns are separated by commas."))
+                                                "pictures without labels. Columns are separated by commas, "
+                                                "semicolons or tabs."))
         .atParameter(QStringLiteral("label_column"));
+}
+
+/// Of the letters A to Z; other bytes stay.
+std::string lowered(std::string text)
+{
+    for (char &c : text)
+        c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    return text;
 }
 
 /// Path and label of every record.
@@ -84,17 +92,44 @@ public:
 private:
     Result<void> takeHeader(const std::vector<std::string> &header)
     {
-        const auto path = std::find(header.begin(), header.end(), "path");
-        m_path = path == header.end() ? 0 : std::size_t(path - header.begin());
+        TW_ASSIGN(path, columnOf(header, "path"));
+        m_path = path.value_or(0);
         if (m_labelColumn.empty())
             return {};
-        const auto label = std::find(header.begin(), header.end(), m_labelColumn);
-        if (label == header.end())
+        TW_ASSIGN(label, columnOf(header, m_labelColumn));
+        if (!label)
             return unknownColumn(m_file, m_labelColumn, header);
-        m_label = std::size_t(label - header.begin());
+        m_label = label;
         if (*m_label == m_path)
             return csvError(m_file, 1, QStringLiteral("column '%1' is to be path and label").arg(shown(m_labelColumn)));
         return {};
+    }
+
+    /// By its name as it is written, else without regard to case. Two of that name are an error.
+    Result<std::optional<std::size_t>> columnOf(const std::vector<std::string> &header, const std::string &name) const
+    {
+        for (const bool anyCase : {false, true}) {
+            std::vector<std::size_t> found;
+            for (std::size_t i = 0; i < header.size(); ++i)
+                if (header[i] == name || (anyCase && lowered(header[i]) == lowered(name)))
+                    found.push_back(i);
+            if (found.size() > 1)
+                return sameColumns(header, found);
+            if (!found.empty())
+                return std::optional(found.front());
+        }
+        return std::optional<std::size_t>();
+    }
+
+    Error sameColumns(const std::vector<std::string> &header, const std::vector<std::size_t> &found) const
+    {
+        return makeError(errors::InvalidDataset,
+                         QT_TRANSLATE_NOOP("Error", "\"%1\" has two columns of that name: column %2 ('%3') and column "
+                                                    "%4 ('%5')."),
+                         {displayPath(m_file), QString::number(found[0] + 1), shown(header[found[0]]),
+                          QString::number(found[1] + 1), shown(header[found[1]])},
+                         QT_TRANSLATE_NOOP("Error", "Give one of them another name in the header line."))
+            .atParameter(QStringLiteral("label_column"));
     }
 
     fs::path m_file;
@@ -112,6 +147,25 @@ Result<bool> isLabelled(const fs::path &file, const std::vector<Row> &rows)
         return csvError(file, bare->line,
                         QStringLiteral("picture '%1' has no label, others have one").arg(shown(bare->path)));
     return some;
+}
+
+bool isPlace(const fs::path &path)
+{
+    struct stat status = {};
+    return ::stat(path.c_str(), &status) == 0;
+}
+
+/// Paths as Windows writes them, where no file has the backslash in its name.
+void turnBackslashes(std::vector<Row> &rows, const fs::path &folder)
+{
+    for (Row &row : rows) {
+        if (row.path.find('\\') == std::string::npos || isPlace(folder / row.path))
+            continue;
+        std::string turned = row.path;
+        std::replace(turned.begin(), turned.end(), '\\', '/');
+        if (isPlace(folder / turned))
+            row.path = turned;
+    }
 }
 
 /// The folder of the list, or the root of all where a picture lies outside that folder.
@@ -135,6 +189,8 @@ Result<void> removeRepeats(const fs::path &file, std::vector<Row> &rows, DataRep
     std::stable_sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) { return a.path < b.path; });
     std::vector<Row> unique;
     unique.reserve(rows.size());
+    std::size_t repeats = 0;
+    std::string first;
     for (Row &row : rows) {
         if (unique.empty() || unique.back().path != row.path) {
             unique.push_back(std::move(row));
@@ -146,19 +202,26 @@ Result<void> removeRepeats(const fs::path &file, std::vector<Row> &rows, DataRep
                                 .arg(shown(row.path), shown(row.label))
                                 .arg(unique.back().line)
                                 .arg(shown(unique.back().label)));
-        report.warnings.push_back("Picture \"" + row.path + "\" is listed more than once and is used once.");
+        if (++repeats == 1)
+            first = row.path;
     }
+    if (repeats == 1)
+        report.warnings.push_back("Picture \"" + first + "\" is listed more than once and is used once.");
+    else if (repeats > 1)
+        report.warnings.push_back(std::to_string(repeats)
+                                  + " lines list a picture again, which is used once; the first of them is \"" + first
+                                  + "\".");
     rows = std::move(unique);
     return {};
 }
 
 std::vector<std::string> labelsOf(const std::vector<Row> &rows)
 {
-    std::vector<std::string> labels;
+    std::unordered_set<std::string_view> seen;
     for (const Row &row : rows)
-        labels.push_back(row.label);
+        seen.insert(row.label);
+    std::vector<std::string> labels(seen.begin(), seen.end());
     std::sort(labels.begin(), labels.end());
-    labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
     return labels;
 }
 
@@ -208,13 +271,15 @@ Result<ScanResult> scanCsv(const fs::path &file, const ScanOptions &options, con
 {
     TW_ASSIGN(bytes, readFile(file, errors::InvalidDataset, LargestCsv));
     if (bytes.startsWith("\xff\xfe") || bytes.startsWith("\xfe\xff"))
-        return csvError(file, 1, QStringLiteral("the file is UTF-16 text"));
+        return csvError(file, 1, QStringLiteral("the file is UTF-16 text; save it as UTF-8"));
     Table table(file, options.labelColumn);
     TW_ASSIGN(rows, table.rows(std::string_view(bytes.constData(), std::size_t(bytes.size())), stop));
     TW_ASSIGN(labelled, isLabelled(file, rows));
     ScanResult scan;
     std::error_code unknown;
-    setPlaces(rows, fs::absolute(file, unknown).lexically_normal().parent_path(), scan.manifest);
+    const fs::path folder = fs::absolute(file, unknown).lexically_normal().parent_path();
+    turnBackslashes(rows, folder);
+    setPlaces(rows, folder, scan.manifest);
     TW_TRY(removeRepeats(file, rows, scan.report));
     if (labelled)
         scan.manifest.categories = labelsOf(rows);

@@ -25,6 +25,8 @@ private Q_SLOTS:
     void lists();
     void refused_data();
     void refused();
+    void otherBytes();
+    void manyRows();
     void outsideTheFolder();
     void missingPictures();
     void remembers();
@@ -90,6 +92,26 @@ void CsvScanTest::lists_data()
                                << "1.ppm=";
     QTest::newRow("all labels empty") << QByteArray("path,label\n1.ppm,\nin/2.ppm,\n") << "label"
                                       << "1.ppm=;in/2.ppm=";
+    QTest::newRow("semicolons") << QByteArray("path;label\n1.ppm;\"cat; a\"\n") << "label"
+                                << "1.ppm=cat; a";
+    QTest::newRow("semicolons, commas inside") << QByteArray("path;label\n\"a, \"\"b\"\".ppm\";b,c\n") << "label"
+                                               << "a, \"b\".ppm=b,c";
+    QTest::newRow("tabs") << QByteArray("label\tpath\ncat, big\t1.ppm\n") << "label"
+                          << "1.ppm=cat, big";
+    QTest::newRow("sep=") << QByteArray("\xef\xbb\xbfsep=;\r\npath;label\r\n1.ppm;cat\r\n") << "label"
+                          << "1.ppm=cat";
+    QTest::newRow("CR") << QByteArray("path,label\r1.ppm,cat\rin/2.ppm,dog") << "label"
+                        << "1.ppm=cat;in/2.ppm=dog";
+    QTest::newRow("spaces") << QByteArray("path , label\n1.ppm, cat\nin/2.ppm , \" dog \" \n") << "label"
+                            << "1.ppm=cat;in/2.ppm= dog ";
+    QTest::newRow("any case") << QByteArray("Label,PATH\ncat,1.ppm\n") << "label"
+                              << "1.ppm=cat";
+    QTest::newRow("exact case first") << QByteArray("path,Label,label\n1.ppm,x,cat\n") << "label"
+                                      << "1.ppm=cat";
+    QTest::newRow("backslashes") << QByteArray("path,label\nin\\2.ppm,dog\n.\\1.ppm,cat\n") << "label"
+                                 << "1.ppm=cat;in/2.ppm=dog";
+    QTest::newRow("line end in a label") << QByteArray("path,label\n1.ppm,\"c\nat\"\n") << "label"
+                                         << "1.ppm=c\nat";
     QTest::newRow("twice the same") << QByteArray("path,label\n1.ppm,cat\n./1.ppm,cat\n") << "label"
                                     << "1.ppm=cat";
 }
@@ -111,7 +133,14 @@ void CsvScanTest::refused_data()
     QTest::addColumn<QByteArray>("text");
     QTest::addColumn<QString>("part");
     QTest::newRow("column") << QByteArray("path,kind\n1.ppm,cat\n") << "'label'; its columns are 'path', 'kind'";
-    QTest::newRow("semicolons") << QByteArray("path;label\n1.ppm;cat\n") << "'path;label'";
+    QTest::newRow("two label columns") << QByteArray("path,label,x,label\n1.ppm,cat,1,dog\n")
+                                       << "column 2 ('label') and column 4 ('label')";
+    QTest::newRow("two in other case") << QByteArray("path,Label,LABEL\n1.ppm,cat,dog\n")
+                                       << "column 2 ('Label') and column 3 ('LABEL')";
+    QTest::newRow("two path columns") << QByteArray("path,label,path\n1.ppm,cat,2.ppm\n") << "column 1 ('path')";
+    QTest::newRow("fewer fields") << QByteArray("path;label\n1.ppm;cat\n\nin/2.ppm\n") << "Line 4";
+    QTest::newRow("line after a line end in quotes") << QByteArray("path,label\r\"1\rx.ppm\",cat\r1.ppm\r") << "Line 4";
+    QTest::newRow("column of semicolons") << QByteArray("path;kind\n1.ppm;cat\n") << "columns are 'path', 'kind'";
     QTest::newRow("some labels") << QByteArray("path,label\n1.ppm,cat\nin/2.ppm,\n") << "Line 3";
     QTest::newRow("two labels") << QByteArray("path,label\n1.ppm,cat\n1.ppm,dog\n") << "'dog', in line 2 it has 'cat'";
     QTest::newRow("open quote") << QByteArray("path,label\n\"1.ppm,cat\n") << "never ends";
@@ -134,6 +163,30 @@ void CsvScanTest::refused()
     QVERIFY2(found.error().sentence().contains(part), qPrintable(found.error().sentence()));
     QVERIFY(found.error().sentence().contains(QStringLiteral("list.csv")));
     QVERIFY(!found.error().hint.isEmpty());
+}
+
+/// Names and labels are bytes.
+void CsvScanTest::otherBytes()
+{
+    writeBytes(root() / "\xe4.ppm", ppmOf(patternImage(3, 3, 1)));
+    const auto found = scan("path,label\n\xe4.ppm,gr\xfcn\n");
+    TW_VERIFY(found);
+    QCOMPARE(std::string(found->manifest.path(0)), std::string("\xe4.ppm"));
+    QCOMPARE(found->manifest.categories, (std::vector<std::string>{"gr\xfcn"}));
+}
+
+/// Of many repeats and missing pictures the report says each once.
+void CsvScanTest::manyRows()
+{
+    QByteArray text("path,label\n");
+    for (int i = 0; i < 20'000; ++i)
+        text += "1.ppm,cat\ngone/" + QByteArray::number(i) + ".ppm,dog\n";
+    const auto found = scan(text);
+    TW_VERIFY(found);
+    QCOMPARE(found->manifest.size(), std::size_t(20'001));
+    QCOMPARE(found->report.warnings.size(), std::size_t(2));
+    QVERIFY(found->report.warnings[0].starts_with("19999 lines"));
+    QVERIFY(found->report.warnings[1].starts_with("20000 of 20001"));
 }
 
 void CsvScanTest::outsideTheFolder()
