@@ -73,14 +73,11 @@ Result<StoredPicture> decodeStored(Bytes bytes, const std::string &name, const D
     case ImageFormat::Pnm:
         return decodePnm(bytes, name, options, image);
     case ImageFormat::Tiff:
+        return decodeTiff(bytes, name, options, image);
     case ImageFormat::WebP:
+        return decodeWebP(bytes, name, options, image);
     case ImageFormat::Gif:
-        return makeError(errors::InvalidImage,
-                         QT_TRANSLATE_NOOP("Error",
-                                           "The image \"%1\" cannot be read: it is a %2 picture, a format that this "
-                                           "version does not read."),
-                         {QString::fromStdString(name), imageFormatName(format)},
-                         QT_TRANSLATE_NOOP("Error", "Save it as PNG or JPEG."));
+        return decodeGif(bytes, name, options, image);
     case ImageFormat::Unknown:
         break;
     }
