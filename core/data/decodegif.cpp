@@ -87,22 +87,19 @@ Found findFrame(GifFileType *gif, const Source &source, int &transparent)
 
 using ColourTable = std::array<std::uint8_t, 256 * 3>;
 
-// Without a palette, or with one that only counts, an index is a gray level. What a palette lacks is black.
+// Without a palette an index is a gray level; so is one that the palette lacks, as in Pillow.
 ColourTable colourTable(const GifFileType &gif)
 {
     const ColorMapObject *map = gif.Image.ColorMap ? gif.Image.ColorMap : gif.SColorMap;
     const std::size_t count = map && map->Colors ? std::size_t(std::clamp(map->ColorCount, 0, 256)) : 0;
     ColourTable table{};
-    bool onlyCounts = true;
-    for (std::size_t i = 0; i < count; ++i) {
-        const GifColorType &colour = map->Colors[i];
-        onlyCounts = onlyCounts && colour.Red == i && colour.Green == i && colour.Blue == i;
-        table[i * 3] = colour.Red;
-        table[i * 3 + 1] = colour.Green;
-        table[i * 3 + 2] = colour.Blue;
-    }
-    for (std::size_t i = 0; onlyCounts && i < table.size(); ++i)
+    for (std::size_t i = 0; i < table.size(); ++i)
         table[i] = std::uint8_t(i / 3);
+    for (std::size_t i = 0; i < count; ++i) {
+        table[i * 3] = map->Colors[i].Red;
+        table[i * 3 + 1] = map->Colors[i].Green;
+        table[i * 3 + 2] = map->Colors[i].Blue;
+    }
     return table;
 }
 

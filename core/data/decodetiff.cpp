@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,8 +26,9 @@ struct Source
 {
     Bytes bytes;
     std::uint64_t at = 0;
-    char message[200] = {}; // the first error
+    std::string message;    // the first error
     bool isMadeUp = false;  // libjpeg filled in what the data lack
+    bool isLacking = false; // entries of the directory could not be read
 };
 
 Source &sourceOf(thandle_t handle)
@@ -77,22 +79,32 @@ int mapBytes(thandle_t handle, void **base, toff_t *size)
 
 void unmapBytes(thandle_t, void *, toff_t) {}
 
+// A part of the directory lies beyond the end.
+void noteLacking(Source &source, const char *text)
+{
+    for (const char *sign : {"IO error during reading", "Can not read TIFF directory", "Cannot read TIFF directory"})
+        source.isLacking = source.isLacking || std::string_view(text).find(sign) != std::string_view::npos;
+}
+
 int onError(TIFF *, void *user, const char *, const char *format, va_list arguments)
 {
     auto &source = *static_cast<Source *>(user);
-    if (source.message[0] == '\0')
-        std::vsnprintf(source.message, sizeof source.message, format, arguments);
+    char text[200] = {};
+    std::vsnprintf(text, sizeof text, format, arguments);
+    noteLacking(source, text);
+    if (source.message.empty())
+        source.message = text;
     return 1;
 }
 
 int onWarning(TIFF *, void *user, const char *, const char *format, va_list arguments)
 {
+    auto &source = *static_cast<Source *>(user);
     char text[200] = {};
     std::vsnprintf(text, sizeof text, format, arguments);
-    const std::string_view words = text;
+    noteLacking(source, text);
     for (const char *sign : {"Premature end of JPEG", "premature end of data", "Improper JPEG strip/tile size"})
-        if (words.find(sign) != words.npos)
-            static_cast<Source *>(user)->isMadeUp = true;
+        source.isMadeUp = source.isMadeUp || std::string_view(text).find(sign) != std::string_view::npos;
     return 1;
 }
 
@@ -388,8 +400,8 @@ bool readByLibrary(const Picture &picture, Source &source, ImageBuffer &image)
     TIFFRGBAImage view{};
     char message[1024] = {};
     if (TIFFRGBAImageBegin(&view, picture.tiff, 1, message) != 1) {
-        if (source.message[0] == '\0')
-            std::snprintf(source.message, sizeof source.message, "%.190s", message);
+        if (source.message.empty())
+            source.message = message;
         return false;
     }
     const std::unique_ptr<TIFFRGBAImage, void (*)(TIFFRGBAImage *)> end(&view, TIFFRGBAImageEnd);
@@ -426,13 +438,12 @@ bool endsBeforeItsData(const Source &source, TIFF *tiff)
 
 Error failure(const Source &source, const std::string &name, TIFF *tiff)
 {
-    const std::string_view message = source.message;
-    bool isCut = source.isMadeUp || (tiff && endsBeforeItsData(source, tiff));
-    for (const char *sign : {"Not enough data", "Premature EOF", "Can not read TIFF directory", "Cannot read TIFF dir"})
-        isCut = isCut || message.find(sign) != message.npos;
+    bool isCut = source.isMadeUp || source.isLacking || (tiff && endsBeforeItsData(source, tiff));
+    for (const char *sign : {"Not enough data", "Premature EOF"})
+        isCut = isCut || source.message.find(sign) != std::string::npos;
     if (isCut)
         return imageError(name, QStringLiteral("it is cut short"));
-    QString text = QString::fromUtf8(source.message).trimmed();
+    QString text = QString::fromStdString(source.message).trimmed();
     while (text.endsWith(u'.'))
         text.chop(1);
     return imageError(name, text.isEmpty() ? QStringLiteral("its data are broken") : text);
@@ -442,7 +453,8 @@ Error failure(const Source &source, const std::string &name, TIFF *tiff)
 
 Result<StoredPicture> decodeTiff(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image)
 {
-    Source source{bytes};
+    Source source;
+    source.bytes = bytes;
     const TiffFile file = openTiff(source);
     if (!file)
         return failure(source, name, nullptr);
@@ -450,7 +462,7 @@ Result<StoredPicture> decodeTiff(Bytes bytes, const std::string &name, const Dec
     TW_TRY(checkSize(name, picture.width, picture.height, options));
     for (const QString &problem : {sampleProblem(picture), colourProblem(picture), layoutProblem(picture)})
         if (!problem.isEmpty())
-            return imageError(name, problem);
+            return imageError(name, source.isLacking ? QStringLiteral("it is cut short") : problem);
     const StoredPicture stored{int(picture.width), int(picture.height), picture.orientation};
     if (!image)
         return stored;
