@@ -21,24 +21,76 @@ std::string_view textOf(Bytes bytes, std::size_t from, std::size_t count)
     return {reinterpret_cast<const char *>(bytes.data()) + from, std::min(count, bytes.size() - from)};
 }
 
+struct Sign
+{
+    std::size_t at;
+    std::string_view bytes;
+    const char *name;
+};
+
+using namespace std::string_view_literals;
+// The first that fits counts.
+constexpr Sign Signs[] = {
+    {8, "crx "sv, "a Canon raw file"},
+    {8, "hei"sv, "HEIC"},
+    {8, "hev"sv, "HEIC"},
+    {8, "mif1"sv, "HEIC"},
+    {8, "msf1"sv, "HEIC"},
+    {8, "avi"sv, "AVIF"},
+    {4, "ftyp"sv, "a video file"},
+    {0, "%PDF"sv, "PDF"},
+    {8, "WAVE"sv, "a sound file"},
+    {8, "AVI "sv, "a video file (AVI)"},
+    {0, "RIFF"sv, "a sound or video file"},
+    {0, "\x1a\x45\xdf\xa3"sv, "a video file (Matroska or WebM)"},
+    {0, "\0\0\1\xba"sv, "a video file (MPEG)"},
+    {0, "\0\0\1\xb3"sv, "a video file (MPEG)"},
+    {0, "FLV\1"sv, "a video file (FLV)"},
+    {0, "OggS"sv, "a sound or video file (Ogg)"},
+    {0, "ID3"sv, "a sound file"},
+    {0, "\0\0\0\x0cjP  "sv, "JPEG 2000"},
+    {0, "\xff\x4f\xff\x51"sv, "JPEG 2000"},
+    {0, "\0\0\0\x0cJXL "sv, "JPEG XL"},
+    {0, "\xff\x0a"sv, "JPEG XL"},
+    {0, "II\xbc"sv, "JPEG XR"},
+    {0, "8BPS"sv, "a Photoshop document"},
+    {0, "\0\0\1\0"sv, "an icon (ICO)"},
+    {0, "\x76\x2f\x31\x01"sv, "OpenEXR"},
+    {0, "#?RADIANCE"sv, "Radiance HDR"},
+    {0, "PF\n"sv, "a float map (PFM)"},
+    {0, "Pf\n"sv, "a float map (PFM)"},
+    {0, "DDS "sv, "a DirectDraw surface"},
+    {0, "qoif"sv, "QOI"},
+    {128, "DICM"sv, "DICOM"},
+    {0, "PK\x03\x04"sv, "a zip archive"},
+    {0, "Rar!"sv, "a RAR archive"},
+    {0, "7z\xbc\xaf"sv, "a 7-Zip archive"},
+    {0, "\x1f\x8b"sv, "gzip-compressed data"},
+    {0, "\x93NUMPY"sv, "a NumPy array"},
+    {0, "\x89HDF"sv, "HDF5"},
+    {0,
+     "\x7f"
+     "ELF"sv,
+     "a program"},
+    {0, "version https://git-lfs"sv, "a Git LFS pointer (the picture itself was not fetched)"},
+};
+
+// Signs inside the file count behind the mark of their container only.
+bool hasContainer(std::string_view start, const Sign &sign)
+{
+    if (sign.at != 8)
+        return true;
+    return start.substr(4).starts_with("ftyp") || start.starts_with("RIFF");
+}
+
 // For the message only: what a file that is no picture of ours seems to be.
 QString guessContent(Bytes bytes)
 {
-    const std::string_view start = textOf(bytes, 0, 16);
-    const std::string_view brand = textOf(bytes, 8, 4);
-    if (textOf(bytes, 4, 4) == "ftyp") {
-        if (brand.starts_with("hei") || brand.starts_with("hev") || brand == "mif1" || brand == "msf1")
-            return QStringLiteral("HEIC");
-        return brand.starts_with("avi") ? QStringLiteral("AVIF") : QStringLiteral("a video file");
-    }
-    if (start.starts_with("%PDF"))
-        return QStringLiteral("PDF");
-    if (start.starts_with("RIFF"))
-        return brand == "WAVE" ? QStringLiteral("a sound file") : QStringLiteral("a sound or video file");
-    if (start.starts_with("PK\x03\x04"))
-        return QStringLiteral("a zip archive");
-    if (start.starts_with("\x1f\x8b"))
-        return QStringLiteral("gzip-compressed data");
+    const std::string_view start = textOf(bytes, 0, 160);
+    for (const Sign &sign : Signs)
+        if (start.size() >= sign.at + sign.bytes.size() && start.substr(sign.at).starts_with(sign.bytes)
+            && hasContainer(start, sign))
+            return QString::fromLatin1(sign.name);
     const std::size_t mark = textOf(bytes, 0, 512).find_first_not_of(" \t\r\n\xef\xbb\xbf");
     if (mark != std::string_view::npos && bytes[mark] == '<')
         return textOf(bytes, mark, 512).find("<svg") != std::string_view::npos
@@ -54,10 +106,16 @@ QString guessContent(Bytes bytes)
 
 Error notAPicture(Bytes bytes, const std::string &name)
 {
+    const bool isEmpty = std::all_of(bytes.begin(), bytes.end(), [](std::uint8_t byte) { return byte == 0; });
+    if (isEmpty)
+        return imageError(name, QStringLiteral("it holds nothing but zero bytes (an interrupted copy or download)"));
     const QString guess = guessContent(bytes);
-    if (guess.isEmpty())
-        return imageError(name, QStringLiteral("its content is no picture format that is known"));
-    return imageError(name, QStringLiteral("its content looks like %1, which is not read").arg(guess));
+    Error error =
+        imageError(name, guess.isEmpty() ? QStringLiteral("its content is no picture format that is known")
+                                         : QStringLiteral("its content looks like %1, which is not read").arg(guess));
+    error.hint = QT_TRANSLATE_NOOP("Error", "Read are JPEG, PNG, BMP, PNM, TIFF, WebP and GIF, whatever the file is "
+                                            "called. Save the picture as PNG or JPEG, or remove the file.");
+    return error;
 }
 
 Result<StoredPicture> decodeStored(Bytes bytes, const std::string &name, const DecodeOptions &options,
@@ -73,14 +131,11 @@ Result<StoredPicture> decodeStored(Bytes bytes, const std::string &name, const D
     case ImageFormat::Pnm:
         return decodePnm(bytes, name, options, image);
     case ImageFormat::Tiff:
+        return decodeTiff(bytes, name, options, image);
     case ImageFormat::WebP:
+        return decodeWebP(bytes, name, options, image);
     case ImageFormat::Gif:
-        return makeError(errors::InvalidImage,
-                         QT_TRANSLATE_NOOP("Error",
-                                           "The image \"%1\" cannot be read: it is a %2 picture, a format that this "
-                                           "version does not read."),
-                         {QString::fromStdString(name), imageFormatName(format)},
-                         QT_TRANSLATE_NOOP("Error", "Save it as PNG or JPEG."));
+        return decodeGif(bytes, name, options, image);
     case ImageFormat::Unknown:
         break;
     }

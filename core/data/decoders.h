@@ -22,6 +22,14 @@ Result<StoredPicture> decodeJpeg(Bytes bytes, const std::string &name, const Dec
 Result<StoredPicture> decodePng(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image);
 Result<StoredPicture> decodePnm(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image);
 Result<StoredPicture> decodeBmp(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image);
+/// The first page. Float, signed and more than 16-bit samples are refused.
+Result<StoredPicture> decodeTiff(Bytes bytes, const std::string &name, const DecodeOptions &options,
+                                 ImageBuffer *image);
+/// The first frame of an animation, on a black canvas.
+Result<StoredPicture> decodeWebP(Bytes bytes, const std::string &name, const DecodeOptions &options,
+                                 ImageBuffer *image);
+/// The first frame, on a canvas of the transparent index or of index 0 that holds the screen and the frame.
+Result<StoredPicture> decodeGif(Bytes bytes, const std::string &name, const DecodeOptions &options, ImageBuffer *image);
 
 /// InvalidImageError with a reason that ends a sentence ("it is cut short").
 Error imageError(const std::string &name, const QString &reason);
