@@ -98,6 +98,7 @@ public:
     qint64 bytes() const { return m_bytes; }
     /// Of bytes that an earlier try or an earlier head brought.
     bool isPieced() const { return m_isPieced; }
+    bool knowsTotal() const { return m_total >= 0; }
     QByteArray hash() const { return m_hash.result().toHex(); }
     const QByteArray &validator() const { return m_validator; }
     bool isWhole() const { return m_total > 0 && m_bytes == m_total; }
@@ -246,7 +247,9 @@ Result<void> fetchRight(const DownloadRequest &request, const DownloadFolder &fo
     PartWriter part(request, folder);
     TW_TRY(part.open());
     TW_TRY(fetchAll(request, part));
-    if (part.hash() != wanted && part.isPieced()) { // of two files, perhaps
+    // Of two files, perhaps, or cut where nothing says how long it is: Qt does not call that an error.
+    const bool isDoubtful = part.isPieced() || !part.knowsTotal();
+    for (int left = isDoubtful ? 2 : 0; part.hash() != wanted && left > 0; --left) {
         TW_TRY(part.restart());
         TW_TRY(fetchAll(request, part));
     }

@@ -61,6 +61,7 @@ private:
     void start();
     void watch();
     FetchOutcome reached() const;
+    void noteHead();
     void readHead();
     void read();
     void end(const Error &error);
@@ -79,6 +80,7 @@ private:
     QTimer m_silence, m_stopCheck;
     std::optional<FetchHead> m_head;
     std::optional<Error> m_error;
+    bool m_isAskedTwice = false;
     qint64 m_taken = 0;
 };
 
@@ -110,8 +112,19 @@ void Exchange::start()
     m_reply.reset(m_manager.get(request));
     m_reply->setReadBufferSize(readAheadBytes);
     QObject::connect(m_reply.get(), &QNetworkReply::readyRead, &m_loop, [this] { read(); });
-    QObject::connect(m_reply.get(), &QNetworkReply::metaDataChanged, &m_silence, qOverload<>(&QTimer::start));
+    QObject::connect(m_reply.get(), &QNetworkReply::metaDataChanged, &m_loop, [this] { noteHead(); });
     QObject::connect(m_reply.get(), &QNetworkReply::finished, &m_loop, &QEventLoop::quit);
+}
+
+// Qt asks again by itself where a connection closes early, and hands over the second answer behind what
+// came of the first: that is a cut, after which the rest is asked for.
+void Exchange::noteHead()
+{
+    m_silence.start();
+    if (!m_head)
+        return;
+    m_isAskedTwice = true;
+    m_loop.quit();
 }
 
 void Exchange::readHead()
@@ -135,6 +148,8 @@ void Exchange::readHead()
 void Exchange::read()
 {
     m_silence.start();
+    if (m_isAskedTwice)
+        return;
     if (!isWanted()) {
         m_reply->readAll(); // the page that tells of a mistake, or of a redirect
         return;
@@ -183,6 +198,8 @@ bool Exchange::isCut() const
 {
     if (!m_head)
         return false;
+    if (m_isAskedTwice)
+        return true;
     const bool isShort = m_head->total >= 0 && m_head->start + m_taken < m_head->total;
     return isShort || m_reply->error() != QNetworkReply::NoError;
 }

@@ -198,7 +198,7 @@ void TestApplyImageTransformation::numbersOfIdxStayGray()
     QCOMPARE(filesBelow(m_out),
              (QStringList{"%2E./000001.png", "%2E./000004.png", "T-shirt%2Ftop/000000.png", "T-shirt%2Ftop/000003.png",
                           QString::fromUtf8("caf\xC3\xA9/000002.png"), QString::fromUtf8("caf\xC3\xA9/000005.png"),
-                          "image_directory.json", "images.jsonl"}));
+                          "data_report.json", "image_directory.json", "images.jsonl"}));
     const auto written = ImageManifest::read(m_out);
     TW_VERIFY(written);
     QCOMPARE(written->categories, options.classNames);
@@ -217,8 +217,8 @@ void TestApplyImageTransformation::unlabelledImagesLieFlat()
     writeBytes(folder() / "set" / "one.ppm", ppmOf(patternImage(5, 4, 1)));
     writeBytes(folder() / "set" / "two.ppm", ppmOf(patternImage(5, 4, 2)));
     TW_VERIFY(apply(scanned(folder() / "set"), {}, {{"mode", "for_inference"}, {"materialize", true}}));
-    QCOMPARE(filesBelow(m_out),
-             (QStringList{"000000_one.png", "000001_two.png", "image_directory.json", "images.jsonl"}));
+    QCOMPARE(filesBelow(m_out), (QStringList{"000000_one.png", "000001_two.png", "data_report.json",
+                                             "image_directory.json", "images.jsonl"}));
     QVERIFY(!ImageManifest::read(m_out)->isLabelled());
 }
 
@@ -326,7 +326,7 @@ void TestApplyImageTransformation::attachedUnlessAsked()
     writeClassFolders(folder() / "set", 6, 8, 8);
     const TransformList list{sized(Kind::Resize, 16), defaultOp(Kind::RandomErasing)};
     TW_VERIFY(apply(scanned(folder() / "set"), list, {{"mode", "for_training"}}));
-    QCOMPARE(filesBelow(m_out), (QStringList{"image_directory.json", "images.jsonl"}));
+    QCOMPARE(filesBelow(m_out), (QStringList{"data_report.json", "image_directory.json", "images.jsonl"}));
     const auto attached = ImageManifest::read(m_out);
     TW_VERIFY(attached);
     QVERIFY(attached->transforms == list);

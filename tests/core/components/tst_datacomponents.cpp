@@ -27,8 +27,6 @@ private Q_SLOTS:
     void datasetFacts();
     void datasetIsListedOnceForEdits();
     void unreadablePolicyTravels();
-    void modelSummaries_data();
-    void modelSummaries();
     void datasetRefusals_data();
     void datasetRefusals();
     void subfolderAndLabelColumn();
@@ -165,32 +163,6 @@ void TestDataComponents::unreadablePolicyTravels()
         QCOMPARE(written->skipUnreadable, skip);
         QCOMPARE(std::any_cast<ManifestPtr>(applied->objects.value("image_directory"))->skipUnreadable, skip);
     }
-}
-
-void TestDataComponents::modelSummaries_data()
-{
-    QTest::addColumn<QString>("component");
-    QTest::addColumn<QVariantMap>("stored");
-    QTest::addColumn<QString>("summary");
-    QTest::newRow("resnet18") << "resnet" << QVariantMap{} << "11.7 M parameters · 1.8 GMAC · 224 × 224";
-    QTest::newRow("resnet50") << "resnet" << QVariantMap{{"model_name", "resnet50"}}
-                              << "25.6 M parameters · 4.1 GMAC · 224 × 224";
-    // 784·10 + 10·10 multiply-adds, with 20 biases.
-    QTest::newRow("mlp") << "basic-network" << QVariantMap{{"network", "mlp"}, {"input_channels", "1"}}
-                         << "8.0 k parameters · 7.9 kMAC · 28 × 28";
-    // conv 9·32·784 + 9·32·64·196, dense 3136·128 + 128·10.
-    QTest::newRow("small_cnn") << "basic-network" << QVariantMap{{"input_channels", "1"}}
-                               << "421.6 k parameters · 4.2 MMAC · 28 × 28";
-}
-
-void TestDataComponents::modelSummaries()
-{
-    QFETCH(QString, component);
-    QFETCH(QVariantMap, stored);
-    QFETCH(QString, summary);
-    const PreflightReply reply = preflight(component.toLatin1().constData(), stored, {});
-    QVERIFY(reply.errors.isEmpty());
-    QCOMPARE(reply.summary, summary);
 }
 
 void TestDataComponents::datasetRefusals_data()

@@ -31,6 +31,8 @@ private Q_SLOTS:
     void loadsFilesWithoutClasses_data();
     void loadsFilesWithoutClasses();
     void filesThatNameTheirClasses();
+    void summaries_data();
+    void summaries();
     void refusals_data();
     void refusals();
 
@@ -324,6 +326,32 @@ void TestModelComponents::filesThatNameTheirClasses()
     // Texts that are no list of names name nothing.
     writeNamedSafetensors(file, *weights, R"({\"yes\":1})");
     QVERIFY(emptyReason(preflight("load-model", {{"path", bytesFromPath(file)}}).outputs["trained_model"]));
+}
+
+void TestModelComponents::summaries_data()
+{
+    QTest::addColumn<QString>("component");
+    QTest::addColumn<QVariantMap>("stored");
+    QTest::addColumn<QString>("summary");
+    QTest::newRow("resnet18") << "resnet" << QVariantMap{} << "11.7 M parameters · 1.8 GMAC · 224 × 224";
+    QTest::newRow("resnet50") << "resnet" << QVariantMap{{"model_name", "resnet50"}}
+                              << "25.6 M parameters · 4.1 GMAC · 224 × 224";
+    // 784·10 + 10·10 multiply-adds, with 20 biases.
+    QTest::newRow("mlp") << "basic-network" << QVariantMap{{"network", "mlp"}, {"input_channels", "1"}}
+                         << "8.0 k parameters · 7.9 kMAC · 28 × 28";
+    // conv 9·32·784 + 9·32·64·196, dense 3136·128 + 128·10.
+    QTest::newRow("small_cnn") << "basic-network" << QVariantMap{{"input_channels", "1"}}
+                               << "421.6 k parameters · 4.2 MMAC · 28 × 28";
+}
+
+void TestModelComponents::summaries()
+{
+    QFETCH(QString, component);
+    QFETCH(QVariantMap, stored);
+    QFETCH(QString, summary);
+    const PreflightReply reply = preflight(component.toLatin1().constData(), stored);
+    QVERIFY(reply.errors.isEmpty());
+    QCOMPARE(reply.summary, summary);
 }
 
 void TestModelComponents::refusals_data()

@@ -315,15 +315,16 @@ void FolderScanTest::memoryByFolder()
     VerifiedFiles files(root() / "files.db");
     QVERIFY(files.isOpen());
     for (int i = 0; i < 50; ++i) // more than the rows that are kept apart
-        files.remember({{"/set/a", {{std::to_string(i), identity, key}, {"header", identity, {}}}}});
-    files.remember({{"/set/a", {{"0", identity, {}}}}, {"/set/b", {{"0", {1, 1, 1}, {}}}}});
+        files.remember({{"/set/a", {{std::to_string(i), identity, key, "facts"}, {"header", identity}}}});
+    files.remember({{"/set/a", {{"0", identity}}}, {"/set/b", {{"0", {1, 1, 1}}}}});
     const VerifiedFolder known = files.recall("/set/a");
     QCOMPARE(known.size(), std::size_t(51));
     for (int i = 0; i < 50; ++i) // "0" keeps its key: the same file, read in full before
-        QCOMPARE(std::string(known.keyOf(std::to_string(i), identity).value_or("")), key);
-    QVERIFY(known.keyOf("header", identity).has_value() && known.keyOf("header", identity)->empty());
-    QVERIFY(!known.keyOf("0", {10, 21, 30}) && !known.keyOf("none", identity));
-    QVERIFY(!files.recall("/set/b").keyOf("0", identity));
+        QCOMPARE(std::string(known.find(std::to_string(i), identity).value_or(VerifiedFolder::Known{}).key), key);
+    QCOMPARE(known.find("7", identity)->facts, std::string_view("facts"));
+    QVERIFY(known.find("header", identity).has_value() && known.find("header", identity)->key.empty());
+    QVERIFY(!known.find("0", {10, 21, 30}) && !known.find("none", identity));
+    QVERIFY(!files.recall("/set/b").find("0", identity));
     QCOMPARE(files.recall("/set").size(), std::size_t(0));
 }
 
