@@ -4,6 +4,7 @@
 #include "core/data/batchloader.h"
 #include "core/data/datasetscan.h"
 #include "tests/core/data/datasamples.h"
+#include "tests/core/data/jpegsamples.h"
 #include "tests/support/testsupport.h"
 
 #include <QElapsedTimer>
@@ -14,8 +15,6 @@
 #include <cstdio>
 #include <thread>
 
-#include <jpeglib.h>
-
 using namespace tw;
 using namespace tw::test;
 
@@ -23,33 +22,6 @@ namespace {
 
 constexpr int pictureCount = 60;
 constexpr double leastSeconds = 20;
-
-QByteArray jpegOf(const ImageBuffer &image)
-{
-    jpeg_compress_struct info{};
-    jpeg_error_mgr errors{};
-    info.err = jpeg_std_error(&errors);
-    jpeg_create_compress(&info);
-    unsigned char *bytes = nullptr;
-    unsigned long size = 0;
-    jpeg_mem_dest(&info, &bytes, &size);
-    info.image_width = JDIMENSION(image.width);
-    info.image_height = JDIMENSION(image.height);
-    info.input_components = 3;
-    info.in_color_space = JCS_RGB;
-    jpeg_set_defaults(&info);
-    jpeg_start_compress(&info, TRUE);
-    while (info.next_scanline < info.image_height) {
-        JSAMPROW row =
-            const_cast<JSAMPROW>(image.pixels.data()) + std::size_t(info.next_scanline) * std::size_t(image.width) * 3;
-        jpeg_write_scanlines(&info, &row, 1);
-    }
-    jpeg_finish_compress(&info);
-    const QByteArray out(reinterpret_cast<const char *>(bytes), qsizetype(size));
-    jpeg_destroy_compress(&info);
-    free(bytes);
-    return out;
-}
 
 /// Milliseconds from the cancel on until the loader is destroyed.
 Result<double> cancelAfter(int milliseconds, int workers, const ManifestPtr &manifest)
