@@ -147,6 +147,7 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.prefetch = boundedInt(values.integer("prefetch"));
     spec.cache = cacheModeOf(values);
     spec.cacheDetail = cacheDetailOf(values);
+    spec.fastPixels = values.text("pixel_path") == QLatin1String("fast");
     spec.onNan = values.text("on_nan");
     spec.requireSameCategories = values.boolean("require_same_categories");
     spec.normalization = values.text("normalization");
@@ -461,6 +462,14 @@ void addLoopParameters(ComponentType &type)
             .isAdvanced()
             .withHelp(QT_TRANSLATE_NOOP("Parameter",
                                         "Mean and deviation that pixels are scaled by; stored with the model.")));
+    type.parameter(
+        ParameterSpec::choice("pixel_path", QT_TRANSLATE_NOOP("Parameter", "Training pixels"), "exact",
+                              {{QStringLiteral("exact"), QT_TRANSLATE_NOOP("Parameter", "Exact")},
+                               {QStringLiteral("fast"), QT_TRANSLATE_NOOP("Parameter", "Fast")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Exact resizes as Pillow does, bit for bit. Fast decodes large "
+                                                     "JPEG pictures smaller and rounds once, for training batches "
+                                                     "only; validation is always exact.")));
     type.parameter(ParameterSpec::integer("threads", QT_TRANSLATE_NOOP("Parameter", "Threads"), 0)
                        .atLeast(0)
                        .isAdvanced()

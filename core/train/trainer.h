@@ -12,8 +12,9 @@ namespace tw {
 /// Stop-and-keep returns the best so far with stopped = "user"; before the first validation it
 /// validates once. stopped is "patience" or "nan" likewise. The caller tells stoppedEarly().
 /// Series: train_loss, learning_rate, images_per_second, loader_wait_ms, step_ms at each step, the
-/// others of formats.md at each epoch; cpu_percent counts all processors (200 = two of them busy),
-/// train_top1/5 are running figures in training mode. Log lines go to driver log 0.
+/// loader's other figures every print_frequency steps, the others of formats.md at each epoch; cpu_percent counts all
+/// processors (200 = two of them busy), train_top1/5 are running figures in training mode. Log lines go to driver log
+/// 0.
 Result<TrainingResult> train(const TrainingSpec &spec, RunContext &context);
 
 } // namespace tw

@@ -107,6 +107,16 @@ void TrainingReport::step(const StepFigures &figures)
         logStep(figures, rate);
 }
 
+void TrainingReport::loader(const LoaderFigures &figures)
+{
+    const double batches = double(std::max<std::int64_t>(1, figures.batches));
+    metric(QStringLiteral("loader_decode_ms"), figures.step, figures.epoch, figures.decodeSeconds * 1e3 / batches);
+    metric(QStringLiteral("loader_transform_ms"), figures.step, figures.epoch,
+           figures.transformSeconds * 1e3 / batches);
+    metric(QStringLiteral("loader_mb_per_second"), figures.step, figures.epoch,
+           figures.megabytes / std::max(1e-9, figures.seconds));
+}
+
 void TrainingReport::logStep(const StepFigures &figures, double rate)
 {
     line(QStringLiteral("%1 | Batch %2/%3 | Train Loss: %4 | Images/s: %5 | Learning Rate: %6 | Left: %7")

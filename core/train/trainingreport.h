@@ -25,6 +25,18 @@ struct StepFigures
     double stepSeconds = 0; ///< forward, backward, update
 };
 
+/// What the loader's threads did since the last report of it.
+struct LoaderFigures
+{
+    std::int64_t step = 1;
+    double epoch = 1;            ///< as of the step's series
+    std::int64_t batches = 1;    ///< since then
+    double decodeSeconds = 0;    ///< reading and decoding, sum over threads
+    double transformSeconds = 0; ///< transforming and normalising, sum over threads
+    double megabytes = 0;        ///< encoded, read
+    double seconds = 0;          ///< that have passed
+};
+
 struct EpochFigures
 {
     int epoch = 1;
@@ -49,6 +61,7 @@ public:
     void warning(const QString &text);
     void startEpoch(int epoch, std::int64_t batches);
     void step(const StepFigures &figures);
+    void loader(const LoaderFigures &figures);
     void validating(std::int64_t images, std::int64_t total);
     void epoch(const EpochFigures &figures);
     /// The kept weights on the training pictures, at the end.

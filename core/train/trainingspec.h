@@ -47,6 +47,7 @@ struct TrainingSpec
     int prefetch = 2;
     CacheMode cache = CacheMode::None;
     CacheDetail cacheDetail = CacheDetail::Exact;
+    bool fastPixels = false;                ///< pixel_path fast, of training batches
     QString onNan = QStringLiteral("stop"); ///< stop | continue
     bool requireSameCategories = false;
     QString normalization = QStringLiteral("weights");

@@ -72,6 +72,19 @@ static QList<PlotKind> furtherPlots()
          false,
          {{QStringLiteral("step_ms"), text(QT_TRANSLATE_NOOP("PlotCatalog", "whole step")), 0, true},
           {QStringLiteral("loader_wait_ms"), text(QT_TRANSLATE_NOOP("PlotCatalog", "waiting for images")), 1, true}},
+         note},
+        {QStringLiteral("loader_time"),
+         text(QT_TRANSLATE_NOOP("PlotCatalog", "Loading a batch")),
+         NumberStyle::Milliseconds,
+         false,
+         {{QStringLiteral("loader_decode_ms"), text(QT_TRANSLATE_NOOP("PlotCatalog", "reading and decoding")), 0, true},
+          {QStringLiteral("loader_transform_ms"), text(QT_TRANSLATE_NOOP("PlotCatalog", "transforming")), 1, true}},
+         note},
+        {QStringLiteral("loader_rate"),
+         text(QT_TRANSLATE_NOOP("PlotCatalog", "Megabytes read per second")),
+         NumberStyle::Plain,
+         false,
+         {{QStringLiteral("loader_mb_per_second"), text(QT_TRANSLATE_NOOP("PlotCatalog", "MB/s")), 2, true}},
          note}};
 }
 

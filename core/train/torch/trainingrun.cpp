@@ -102,6 +102,7 @@ Result<TrainingRun::Outcome> TrainingRun::trainBatch(const BatchPtr &batch, bool
         addGradients(batch);
     m_group.stepSeconds += seconds() - start;
     ++m_group.batches;
+    ++m_batchesTrained;
     if (m_group.batches < m_spec.accumulationSteps && !last)
         return Outcome::Continue;
     if (m_group.images > 0)
@@ -148,10 +149,27 @@ Result<TrainingRun::Outcome> TrainingRun::finishStep(StepFigures &figures)
     figures.waitSeconds = m_group.waitSeconds;
     figures.stepSeconds = m_group.stepSeconds + seconds() - start;
     m_report.step(figures);
+    if (figures.iteration % m_spec.printFrequency == 0)
+        reportLoader(figures);
     ++figures.iteration;
     m_group = {};
     const Outcome outcome = judgeStep(figures.loss);
     return outcome == Outcome::Continue && isTimeUp() ? Outcome::Time : outcome;
+}
+
+void TrainingRun::reportLoader(const StepFigures &figures)
+{
+    const LoaderStatistics now = m_trainingLoader->statistics();
+    LoaderFigures loader;
+    loader.step = figures.step;
+    loader.epoch = figures.epoch + double(figures.batch) / double(m_trainingLoader->batchesPerEpoch());
+    loader.batches = m_batchesTrained - std::exchange(m_batchesReported, m_batchesTrained);
+    loader.decodeSeconds = now.decodeSeconds - m_loaderReported.decodeSeconds;
+    loader.transformSeconds = now.transformSeconds - m_loaderReported.transformSeconds;
+    loader.megabytes = double(now.bytesRead - m_loaderReported.bytesRead) / 1e6;
+    loader.seconds = seconds() - std::exchange(m_loaderReportedAt, seconds());
+    m_loaderReported = now;
+    m_report.loader(loader);
 }
 
 TrainingRun::Outcome TrainingRun::judgeStep(double loss)

@@ -55,6 +55,7 @@ private:
     Result<Outcome> trainBatch(const BatchPtr &batch, bool last, StepFigures &figures);
     void addGradients(const BatchPtr &batch);
     Result<Outcome> finishStep(StepFigures &figures);
+    void reportLoader(const StepFigures &figures);
     Outcome judgeStep(double loss);
     bool isTimeUp() const;
     /// `isPart`: the time was up before the epoch's end.
@@ -103,6 +104,9 @@ private:
         double waitSeconds = 0, stepSeconds = 0;
     };
     Group m_group;
+    LoaderStatistics m_loaderReported; ///< what reportLoader() has told already
+    double m_loaderReportedAt = 0;
+    std::int64_t m_batchesReported = 0, m_batchesTrained = 0;
     std::int64_t m_stepsPerEpoch = 0;
     std::int64_t m_step = 0; ///< optimizer steps done, skipped ones included
     Score m_running;         ///< training figures of this epoch

@@ -156,6 +156,7 @@ Result<void> TrainingRun::initialiseLoaders()
 {
     LoaderOptions options = loaderOptions();
     options.cache = m_caches.training;
+    options.pixelPath = m_spec.fastPixels ? PixelPath::Fast : PixelPath::Exact;
     options.shuffle = true;
     options.dropSingleLast = m_spec.batchSize > 1;
     options.skipUnreadable = m_data.training->skipUnreadable;
@@ -263,6 +264,7 @@ void TrainingRun::writeHeader()
             .arg(m_info.normalization.std[0])
             .arg(m_info.normalization.std[1])
             .arg(m_info.normalization.std[2]),
+        QStringLiteral("Training pixels: %1").arg(m_spec.fastPixels ? QStringLiteral("fast") : QStringLiteral("exact")),
         m_caches.summary,
     });
     for (const QString &warning : std::as_const(m_data.warnings))

@@ -142,6 +142,7 @@ void TestTrainModel::everyParameterReachesTheTraining_data()
         "Cache: 60 pictures, 0\\.1 MB on disk \\(compact\\); 0 are there from earlier runs");
     row("on_nan", {{"on_nan", "continue"}}, "on NaN: continue");
     row("normalization", {{"normalization", "half"}}, "Normalization: half, mean 0\\.5 0\\.5 0\\.5");
+    row("pixel_path", {{"pixel_path", "fast"}}, "Training pixels: fast");
     row("threads", {{"threads", 1}}, "threads: 1;");
 }
 

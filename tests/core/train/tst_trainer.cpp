@@ -103,6 +103,9 @@ void TestTrainer::seriesAndLog()
     const std::size_t steps = 2 * 6;
     for (const char *series : {"train_loss", "learning_rate", "images_per_second", "loader_wait_ms", "step_ms"})
         QCOMPARE(context.points[QLatin1String(series)].size(), steps);
+    for (const char *series : {"loader_decode_ms", "loader_transform_ms", "loader_mb_per_second"})
+        QCOMPARE(context.points[QLatin1String(series)].size(), steps / 2); // every second step
+    QVERIFY(value(context, "loader_mb_per_second", 0) > 0);
     for (const char *series : {"val_loss", "val_top1", "val_top5", "train_top1", "train_top5", "epoch_seconds",
                                "memory_mb", "cpu_percent", "best_val_top1"})
         QCOMPARE(context.points[QLatin1String(series)].size(), 2U);
