@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/result.h"
 
+#include "core/base/visibletext.h"
+
 namespace tw {
 
 QString fillArguments(const QString &source, const QStringList &args)
@@ -14,7 +16,7 @@ QString fillArguments(const QString &source, const QStringList &args)
             out += source[i];
             continue;
         }
-        out += args[index];
+        out += visibleText(args[index]);
         ++i;
     }
     return out;

@@ -2,6 +2,7 @@
 #include "core/jobs/nodefiles.h"
 
 #include "core/base/files.h"
+#include "core/base/visibletext.h"
 
 #include <QDateTime>
 
@@ -77,7 +78,7 @@ Result<void> NodeFiles::log(LogLevel level, const QString &line)
     const QByteArray prefix =
         QDateTime::currentDateTimeUtc().toString(Qt::ISODateWithMs).toUtf8() + ' ' + levelName(level) + ' ';
     QByteArray bytes;
-    const QList<QByteArray> parts = line.toUtf8().split('\n');
+    const QList<QByteArray> parts = visibleText(line).toUtf8().split('\n');
     for (const QByteArray &part : parts)
         bytes += prefix + part + '\n';
     return append(m_log, bytes);
@@ -90,7 +91,7 @@ Result<void> NodeFiles::driverLog(int rank, const QString &line)
         const std::string name = "70_driver_log_" + std::to_string(rank) + ".txt";
         found = m_driverLogs.try_emplace(rank, m_folder / "logs" / name).first;
     }
-    return append(found->second, line.toUtf8() + '\n');
+    return append(found->second, visibleText(line).toUtf8() + '\n');
 }
 
 Result<void> NodeFiles::metric(const MetricPoint &point)

@@ -48,6 +48,8 @@ private Q_SLOTS:
         QTest::newRow("missing argument") << "%1 of %3" << QStringList{"a"} << "a of %3";
         QTest::newRow("percent at the end") << "100%" << QStringList{"a"} << "100%";
         QTest::newRow("percent zero") << "%0%1" << QStringList{"a"} << "%0a";
+        QTest::newRow("a terminal's commands")
+            << "\"%1\"" << QStringList{QStringLiteral("a\x1b[31m\nb\tc\x7f")} << "\"a\\x1b[31m\nb\tc\\x7f\"";
         QTest::newRow("twice") << "%1%1" << QStringList{"a"} << "aa";
     }
     void argumentsAreNotExpandedAgain()
