@@ -89,7 +89,10 @@ Result<RunReply> attachOperations(const RunRequest &request, const ImageManifest
     request.context.result(QStringLiteral("images"), qint64(attached.size()));
     request.context.result(QStringLiteral("operations"), qint64(attached.transforms->size()));
     const ManifestPtr result = std::make_shared<const ImageManifest>(std::move(attached));
-    TW_TRY(writeReport(request, result, folder));
+    // The pictures are the input's, and so is the report of them.
+    const auto known = readFile(request.inputs.value(port).folder / "data_report.json", errors::InvalidDataset);
+    TW_TRY(known.ok() ? writeFileAtomically(folder / "data_report.json", *known)
+                      : writeReport(request, result, folder));
     return RunReply{{{port, result}}};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/nearduplicates.h"
 
+#include "core/data/keyorder.h"
 #include "core/data/picturefacts.h"
 
 #include <QCoreApplication>
@@ -184,15 +185,10 @@ void addCopies(const Pictures &pictures, const std::uint32_t *begin, const std::
 /// their place.
 std::vector<std::uint32_t> findCopies(const Pictures &pictures, Duplicates &out, std::vector<char> &leaked)
 {
-    std::vector<std::uint32_t> sameAs(pictures.size()), order;
+    std::vector<std::uint32_t> sameAs(pictures.size());
     std::iota(sameAs.begin(), sameAs.end(), 0U);
-    for (std::uint32_t i = 0; i < pictures.size(); ++i)
-        if (!pictures.key(i).empty())
-            order.push_back(i);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const int compared = pictures.key(a).compare(pictures.key(b));
-        return compared != 0 ? compared < 0 : a < b;
-    });
+    const std::vector<std::uint32_t> order =
+        orderByKey(pictures.size(), [&](std::uint32_t i) { return pictures.key(i); });
     for (std::size_t begin = 0; begin < order.size();) {
         std::size_t end = begin + 1;
         while (end < order.size() && pictures.key(order[end]) == pictures.key(order[begin]))

@@ -15,7 +15,8 @@ namespace tw {
 ///  2. c[u][v] = Σ g[y][x]·t[u][y]·t[v][x], t[u][k] = round(4096·cos(π(2k+1)u/64)), whole numbers;
 ///  3. the places u, v < 12 but (0, 0) in the order of u + v, then u: bit i (from the lowest) of `code`
 ///     is c > 0 at place i, of `check` at place 64 + i.
-/// Nothing is said (`known` false) of pictures with too little to tell them apart: the standard
+/// Nothing is said (`known` false) of pictures with a side of less than 32 pixels, whose cells would be
+/// parts of pixels, and of those with too little to tell them apart: the standard
 /// deviation of g below 5 gray levels, or fewer than 40 of the first 64 values at least as large as
 /// a pattern of 0.2 gray levels gives (one colour, gradients, plain bars).
 struct PerceptualHash

@@ -140,6 +140,23 @@ void PictureMeasurer::flushSquares(const PixelView &image, PictureFacts &facts)
     std::fill(m_squares.begin(), m_squares.end(), 0U);
 }
 
+namespace {
+
+void addPixels(const PixelView &image, PictureFacts &facts)
+{
+    for (int y = 0; y < image.height; ++y) {
+        const std::uint8_t *in = image.row(y);
+        for (int x = 0; x < image.width; ++x, in += image.channels)
+            for (std::size_t c = 0; c < 3; ++c) {
+                const std::uint64_t value = in[image.channels == 1 ? 0 : c];
+                facts.sums[c] += value;
+                facts.squares[c] += value * value;
+            }
+    }
+}
+
+} // namespace
+
 PictureFacts PictureMeasurer::measure(const PixelView &image, ImageFormat format)
 {
     PictureFacts facts;
@@ -147,6 +164,10 @@ PictureFacts PictureMeasurer::measure(const PixelView &image, ImageFormat format
     facts.height = std::uint32_t(image.height);
     facts.format = format;
     facts.hasPixels = true;
+    if (std::min(facts.width, facts.height) < Edge) { // no hash of so few pixels
+        addPixels(image, facts);
+        return facts;
+    }
     m_columns.assign(image.rowBytes(), 0);
     m_squares.assign(image.rowBytes(), 0);
     m_zeros.resize(std::max(m_zeros.size(), image.rowBytes()));
@@ -185,8 +206,10 @@ namespace {
 
 void append(std::string &out, std::uint64_t value, std::size_t bytes)
 {
+    char little[sizeof value];
     for (std::size_t i = 0; i < bytes; ++i)
-        out.push_back(char(std::uint8_t(value >> (8 * i))));
+        little[i] = char(std::uint8_t(value >> (8 * i)));
+    out.append(little, bytes);
 }
 
 std::uint64_t take(std::string_view &in, std::size_t bytes)

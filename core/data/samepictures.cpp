@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/data/folderrules.h"
+#include "core/data/keyorder.h"
 
 #include <algorithm>
 
@@ -8,13 +9,8 @@ namespace tw {
 void addCopyWarnings(const ImageManifest &manifest, DataReport &report)
 {
     constexpr std::size_t shownGroups = 20;
-    std::vector<std::uint32_t> order;
-    for (std::uint32_t i = 0; i < manifest.size(); ++i)
-        if (!manifest.key(i).empty())
-            order.push_back(i);
-    std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return manifest.key(a) != manifest.key(b) ? manifest.key(a) < manifest.key(b) : a < b;
-    });
+    const std::vector<std::uint32_t> order =
+        orderByKey(manifest.size(), [&](std::uint32_t i) { return manifest.key(i); });
     std::vector<std::pair<std::uint32_t, std::string>> groups; // by their first picture
     for (auto begin = order.begin(); begin != order.end();) {
         const auto end =

@@ -6,7 +6,7 @@ import math
 import pathlib
 
 import numpy as np
-SHAPES = [(8, 8, 8, 8), (13, 9, 13, 9), (28, 28, 28, 28), (40, 30, 40, 30), (8, 6, 320, 240), (16, 12, 333, 251),
+SHAPES = [(8, 8, 8, 8), (13, 9, 13, 9), (31, 90, 31, 90), (32, 32, 32, 32), (40, 34, 40, 34), (8, 6, 320, 240), (16, 12, 333, 251),
           (12, 12, 1200, 700), (20, 15, 97, 611), (1, 1, 50, 50), (9, 1, 90, 60), (300, 300, 300, 300)]
 
 
@@ -35,6 +35,8 @@ def perceptual_hash(image):
     rgb = image.astype(np.int64)
     luma = rgb @ np.array([19595, 38470, 7471], dtype=np.int64)
     height, width = luma.shape
+    if min(height, width) < 32:
+        return 0, 0, False
     sums = overlaps(height) @ luma @ overlaps(width).T
     unit = width * height * 256
     cells = (sums + unit // 2) // unit
