@@ -36,7 +36,7 @@ public:
     /// `fraction` in [0, 1], or negative when unknown; `text` is a short English sub-line
     /// ("verified 1200 of 60000"). Coalesced: call as often as convenient.
     virtual void progress(double fraction, const QString &text) = 0;
-    /// One line of the node's std_log.txt.
+    /// One line of the node's std_log.txt. Any thread.
     virtual void log(LogLevel level, const QString &line) = 0;
     /// One line of logs/70_driver_log_<rank>.txt (training nodes).
     virtual void driverLog(int rank, const QString &line) = 0;

@@ -43,7 +43,7 @@ std::vector<CacheItem> itemsOf(const fs::path &cacheFolder)
     std::vector<CacheItem> items;
     std::error_code end;
     for (fs::directory_iterator entry(cacheFolder / "decoded", end), last; !end && entry != last; entry.increment(end))
-        if (entry->path().extension() == ".pictures")
+        if (entry->path().extension() == ".pictures" || entry->path().extension() == ".new")
             addItem(entry->path(), items);
     end.clear();
     for (fs::directory_iterator entry(cacheFolder / "archives", end), last; !end && entry != last; entry.increment(end))

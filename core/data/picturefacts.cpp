@@ -144,14 +144,26 @@ namespace {
 
 void addPixels(const PixelView &image, PictureFacts &facts)
 {
-    for (int y = 0; y < image.height; ++y) {
-        const std::uint8_t *in = image.row(y);
-        for (int x = 0; x < image.width; ++x, in += image.channels)
-            for (std::size_t c = 0; c < 3; ++c) {
-                const std::uint64_t value = in[image.channels == 1 ? 0 : c];
-                facts.sums[c] += value;
-                facts.squares[c] += value * value;
+    const auto channels = std::size_t(image.channels);
+    for (std::size_t c = 0; c < channels; ++c)
+        for (int y = 0; y < image.height; ++y) {
+            const std::uint8_t *in = image.row(y) + c;
+            constexpr std::size_t Block = 65'536; // as many squares fit into 32 bits
+            for (std::size_t begin = 0; begin < std::size_t(image.width); begin += Block) {
+                const std::size_t end = std::min(begin + Block, std::size_t(image.width));
+                std::uint32_t sum = 0, squares = 0;
+                for (std::size_t x = begin; x < end; ++x) {
+                    const std::uint32_t value = in[x * channels];
+                    sum += value;
+                    squares += value * value;
+                }
+                facts.sums[c] += sum;
+                facts.squares[c] += squares;
             }
+        }
+    if (channels == 1) {
+        facts.sums.fill(facts.sums[0]);
+        facts.squares.fill(facts.squares[0]);
     }
 }
 

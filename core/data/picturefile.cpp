@@ -168,7 +168,9 @@ std::unique_ptr<PictureFile> PictureFile::open(const fs::path &file, const QByte
 std::unique_ptr<PictureFile> PictureFile::create(const fs::path &file, const QByteArray &plan, std::size_t capacity,
                                                  QString &reason)
 {
-    const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+    // Other programs may look at the folder at any moment: they find it with its header or not at all.
+    const fs::path started = fs::path(file).concat(".new");
+    const int descriptor = ::open(started.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (descriptor < 0) {
         reason = systemReason();
         return nullptr;
@@ -182,10 +184,10 @@ std::unique_ptr<PictureFile> PictureFile::create(const fs::path &file, const QBy
     header.capacity = capacity;
     header.sum = sumOf(header);
     if (!markUsed(descriptor) || !made->lockForWriting() || pixelStart(capacity) > largestFile()
-        || ::ftruncate(descriptor, off_t(pixelStart(capacity))) != 0
-        || !writeAll(descriptor, &header, sizeof header, 0)) {
+        || ::ftruncate(descriptor, off_t(pixelStart(capacity))) != 0 || !writeAll(descriptor, &header, sizeof header, 0)
+        || ::rename(started.c_str(), file.c_str()) != 0) {
         reason = systemReason();
-        ::unlink(file.c_str());
+        ::unlink(started.c_str());
         return nullptr;
     }
     made->m_seed = header.sum;

@@ -142,15 +142,23 @@ Result<void> verifyIdx(ScanResult &scan, VerifyMode mode, int workers, const Sto
             progress(std::int64_t(count), std::int64_t(count));
         return {};
     }
+    struct FactsAndPixels // unpacked once: the loader finds them while the manifest is in use
+    {
+        std::vector<PictureFacts> facts;
+        std::shared_ptr<const IdxFile> pixels;
+    };
+    const auto both = std::make_shared<FactsAndPixels>();
+    TW_ASSIGN(pixels, sharedIdxImages(scan.manifest.root));
+    both->pixels = std::move(pixels);
+    both->facts.resize(count);
     TW_ASSIGN(reader, ImageReader::open(std::make_shared<const ImageManifest>(scan.manifest)));
-    auto facts = std::make_shared<std::vector<PictureFacts>>(count);
     std::vector<std::string> keys(count);
     std::vector<VerifyWorker> states(std::size_t(std::max(workers, 1)));
     const auto work = [&](std::size_t index, std::size_t worker) {
         const Result<PixelView> view = reader->view(index, states[worker].scratch); // in memory: cannot fail
         if (!view.ok())
             return;
-        (*facts)[index] = states[worker].measurer.measure(*view, ImageFormat::Unknown);
+        both->facts[index] = states[worker].measurer.measure(*view, ImageFormat::Unknown);
         const auto *bytes = reinterpret_cast<const char *>(view->data);
         keys[index] = contentKey(QByteArrayView(bytes, qsizetype(view->stride) * view->height)).toStdString();
     };
@@ -158,7 +166,7 @@ Result<void> verifyIdx(ScanResult &scan, VerifyMode mode, int workers, const Sto
         return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "Verifying the images was canceled."));
     for (std::size_t i = 0; i < count; ++i)
         scan.manifest.setKey(i, keys[i]);
-    scan.manifest.facts = std::move(facts);
+    scan.manifest.facts = PictureFactsPtr(both, &both->facts);
     addCopyWarnings(scan.manifest, scan.report);
     return {};
 }

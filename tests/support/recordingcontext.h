@@ -7,6 +7,8 @@
 #include <QList>
 #include <QStringList>
 
+#include <mutex>
+
 namespace tw::test {
 
 /// A RunContext that keeps what it is told, for tests of components and of the trainer.
@@ -25,6 +27,7 @@ public:
     void progress(double, const QString &) override {}
     void log(LogLevel level, const QString &line) override
     {
+        const std::lock_guard guard(m_mutex);
         lines.append(line);
         if (level == LogLevel::Warning)
             warnings.append(line);
@@ -43,6 +46,7 @@ public:
 
 private:
     fs::path m_job;
+    std::mutex m_mutex;
 };
 
 } // namespace tw::test
