@@ -146,30 +146,58 @@ QByteArray notesText(const DataReport &notes)
            + list("Empty classes", notes.emptyClasses, nameOf) + list("Warnings", notes.warnings, nameOf);
 }
 
+class PictureNames
+{
+public:
+    explicit PictureNames(const DatasetReport &report) : m_report(report) {}
+    QString operator()(PictureRef picture) const
+    {
+        const auto &part = m_report.parts()[picture.set];
+        return nameOf(m_report.pathOf(picture))
+               + (part.name.isEmpty() ? QString() : QStringLiteral(" [%1]").arg(part.name));
+    }
+    QByteArray line(const QStringList &pictures, const QString &between, bool severalLabels) const
+    {
+        return indented(pictures.join(between) + (severalLabels ? QStringLiteral("  (two labels)") : QString()));
+    }
+
+private:
+    const DatasetReport &m_report;
+};
+
+const QString withLabels = QStringLiteral(", %1 with several labels");
+
+QByteArray exactCopiesText(const Duplicates &found, const PictureNames &name)
+{
+    if (found.exactGroups == 0)
+        return row("Exact copies", QStringLiteral("none"));
+    QByteArray text = row("Exact copies", counted(found.exactSurplus, "picture", "pictures")
+                                              + withLabels.arg(counted(found.exactSeveralLabels, "group", "groups")));
+    for (std::size_t i = 0; i < std::min(found.groups.size(), listedNames); ++i) {
+        const CopyGroup &group = found.groups[i];
+        QStringList pictures;
+        for (const PictureRef &picture : group.pictures)
+            pictures.append(name(picture));
+        if (group.size > std::int64_t(group.pictures.size()))
+            pictures.append(QStringLiteral("…"));
+        text += name.line(pictures, QStringLiteral("  =  "), group.severalLabels);
+    }
+    return text + more(std::size_t(found.exactGroups), listedNames);
+}
+
 QByteArray duplicatesText(const DatasetReport &report)
 {
     const Duplicates &found = report.duplicates();
-    QByteArray text;
-    const QString labels = QStringLiteral(", %1 with several labels");
-    if (found.exactGroups > 0)
-        text += row("Exact copies", counted(found.exactSurplus, "picture", "pictures")
-                                        + labels.arg(counted(found.exactSeveralLabels, "group", "groups")));
-    else
-        text += row("Exact copies", QStringLiteral("none"));
+    const PictureNames name(report);
+    QByteArray text = exactCopiesText(found, name);
     if (found.compared == 0)
         return text;
     if (found.nearPairs == 0)
         return text + row("Near copies", QStringLiteral("none"));
-    text += row("Near copies", counted(found.nearPairs, "pair", "pairs") + labels.arg(found.nearSeveralLabels));
-    const auto name = [&](PictureRef picture) {
-        const auto &part = report.parts()[picture.set];
-        return nameOf(report.pathOf(picture))
-               + (part.name.isEmpty() ? QString() : QStringLiteral(" [%1]").arg(part.name));
-    };
+    text += row("Near copies", counted(found.nearPairs, "pair", "pairs") + withLabels.arg(found.nearSeveralLabels));
     for (std::size_t i = 0; i < std::min(found.pairs.size(), listedNames); ++i) {
         const NearPair &pair = found.pairs[i];
-        text += indented(name(pair.first) + QStringLiteral("  ~  ") + name(pair.second)
-                         + (pair.severalLabels ? QStringLiteral("  (two labels)") : QString()));
+        text += name.line({name(pair.first), name(pair.second)}, QStringLiteral("  ~  "), pair.severalLabels);
     }
     text += more(std::size_t(found.nearPairs), listedNames);
     if (found.cutShort)

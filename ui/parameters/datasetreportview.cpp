@@ -69,7 +69,10 @@ DatasetReportView::DatasetReportView(QWidget *parent)
     connect(m_tree, &QTreeWidget::itemExpanded, this, &DatasetReportView::fitHeight);
     connect(m_tree, &QTreeWidget::itemCollapsed, this, &DatasetReportView::fitHeight);
     connect(&Theme::instance(), &Theme::changed, this, &DatasetReportView::paintWarnings);
-    connect(&m_reader, &QFutureWatcherBase::finished, this, [this] { show(m_reader.result()); });
+    connect(&m_reader, &QFutureWatcherBase::finished, this, [this] {
+        if (m_reader.future().resultCount() > 0) // none: the panel has nothing to report on any more
+            show(m_reader.result());
+    });
     setOpen(userSettings().value(QLatin1String(openKey), true).toBool());
 }
 

@@ -82,6 +82,10 @@ private Q_SLOTS:
                                "\"near\":3,\"images\":60},\"duplicates\":{\"groups\":0,\"surplus\":0}}";
         auto *tree = m_panel->findChild<QTreeWidget *>(QStringLiteral("dataReport"));
         QVERIFY(tree && !tree->isVisible());
+        m_panel->setReportFiles({}); // the end of "nothing" comes later and has no result
+        QCoreApplication::sendPostedEvents();
+        QCoreApplication::processEvents();
+        QVERIFY(!tree->isVisible());
         m_panel->setReportFiles({"/nowhere/data_report.json", file});
         QTRY_VERIFY(tree->isVisible());
         QHash<QString, QTreeWidgetItem *> rows;
