@@ -197,7 +197,7 @@ Result<void> reportLeaks(const ManifestPtr &training, const ManifestPtr &validat
                                                    "figures of pictures that were trained on are too good."));
     const fs::path folder = context.nodeFolder() / "logs";
     TW_TRY(makeFolder(folder));
-    return writeFileAtomically(folder / "data_report.json", report.toJson({}, 1));
+    return writeFileAtomically(folder / "data_report.json", report.toJson({}));
 }
 
 /// Beside the first steps: nobody waits for the comparison, and what it finds is said within them.

@@ -333,6 +333,7 @@ void TestTrainModel::leaksAreSaid()
     const auto report = readJsonObject(m_context->nodeFolder() / "logs" / "data_report.json", errors::InvalidDataset);
     TW_VERIFY(report);
     QCOMPARE(report->value("leakage").toObject().value("exact").toInt(), 30);
+    QCOMPARE(report->value("part").toString(), QStringLiteral("training_dataset")); // what is shown first
 }
 
 void TestTrainModel::missingDevice()
