@@ -64,6 +64,8 @@ void TestCommandLineModels::freshModelsScoreAnyPicture_data()
                                                         "width=20",  "--set", "in_channels=1"}
                                          << 20;
     QTest::newRow("densenet121") << QStringList{"densenet121"} << 224;
+    QTest::newRow("efficientnet_lite1") << QStringList{"efficientnet_lite1"} << 240;
+    QTest::newRow("mobilenet_v3_small") << QStringList{"mobilenet_v3_small"} << 224;
 }
 
 void TestCommandLineModels::freshModelsScoreAnyPicture()

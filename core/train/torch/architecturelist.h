@@ -41,6 +41,7 @@ struct Architecture
     bool channelsLast = true; ///< memory format that pays on CPU
     bool fixedInput = false;  ///< arguments hold in_channels, height, width
     int minimumSize = 1;      ///< shortest edge of the input
+    int usualSize = 224;      ///< edge of the square that published weights of the network read
     std::function<Result<std::unique_ptr<Network>>(const ModelConfig &)> make;
     /// The network's own name of a tensor that older files name otherwise; any other name as it is.
     /// Empty: there were never others.

@@ -9,8 +9,14 @@ namespace tw {
 
 namespace modelchecks {
 
-constexpr int usualResize = 256, usualSize = 224;
 constexpr int usualSmallSize = 28; ///< MNIST's, the default of networks that read one size only
+
+/// Shorter edge before the crop of `size`, in the usual proportion of 256 to 224.
+int resizeFor(int size)
+{
+    constexpr int usualResize = 256, usualCrop = 224;
+    return (size * usualResize + usualCrop / 2) / usualCrop;
+}
 
 int argument(const ModelConfig &config, const char *key, int fallback)
 {
@@ -46,7 +52,7 @@ Result<ModelInput> modelInput(const ModelConfig &config)
     const auto sound = guarded([&] { return makeNetwork(config, TensorPlace::ShapesOnly); });
     if (!sound.ok()) // an argument that is no number, for example
         return sound.error();
-    ModelInput input{config, 3, usualSize, usualSize, architecture->fixedInput};
+    ModelInput input{config, 3, architecture->usualSize, architecture->usualSize, architecture->fixedInput};
     if (input.fixed) {
         input.channels = argument(config, "in_channels", 3);
         input.height = argument(config, "height", usualSmallSize);
@@ -74,7 +80,8 @@ Result<ModelInfo> usualModelInfo(const ModelConfig &config, std::vector<std::str
         op.size = size;
         return op;
     };
-    info.transforms = {operation(TransformOp::Kind::Resize, input.fixed ? input.height : modelchecks::usualResize),
+    const int resize = input.fixed ? input.height : modelchecks::resizeFor(input.height);
+    info.transforms = {operation(TransformOp::Kind::Resize, resize),
                        operation(TransformOp::Kind::CenterCrop, input.height)};
     return info;
 }

@@ -60,9 +60,10 @@ const ComponentType *ComponentContract::current() const
 
 void ComponentContract::everyExpectedComponentIsThere()
 {
-    for (const char *id : {"image-dataset", "convert-to-image-directory", "split-image-directory",
-                           "init-image-transformation", "apply-image-transformation", "resnet", "densenet",
-                           "load-model", "basic-network", "train-pytorch-model", "score-image-model", "evaluate-model"})
+    for (const char *id :
+         {"image-dataset", "convert-to-image-directory", "split-image-directory", "init-image-transformation",
+          "apply-image-transformation", "resnet", "densenet", "efficientnet", "mobilenet", "load-model",
+          "basic-network", "train-pytorch-model", "score-image-model", "evaluate-model"})
         QVERIFY2(m_registry.find(QLatin1String(id)), id);
     QCOMPARE(m_registry.find(QStringLiteral("run-script")), nullptr);
 }

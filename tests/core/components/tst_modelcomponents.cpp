@@ -14,7 +14,8 @@
 
 using namespace tw;
 
-/// ResNet, DenseNet and Load Model: what each parameter moves, what they write, what they refuse.
+/// ResNet, DenseNet, EfficientNet, MobileNet and Load Model: what each parameter moves, what they write, what they
+/// refuse.
 class TestModelComponents : public QObject
 {
     Q_OBJECT
@@ -162,6 +163,21 @@ void TestModelComponents::parametersMoveTheModel_data()
     QTest::newRow("densenet, memory_efficient")
         << "densenet" << QVariantMap{{"memory_efficient", true}} << "densenet121"
         << QJsonObject{{"memory_efficient", true}} << "8.0 M parameters · 2.8 GMAC · 224 × 224";
+    QTest::newRow("efficientnet") << "efficientnet" << QVariantMap{} << "efficientnet_b0" << none
+                                  << "5.3 M parameters · 385.8 MMAC · 224 × 224";
+    QTest::newRow("efficientnet, model_name")
+        << "efficientnet" << QVariantMap{{"model_name", "efficientnet_b4"}} << "efficientnet_b4" << none
+        << "19.3 M parameters · 4.4 GMAC · 380 × 380";
+    QTest::newRow("efficientnet, lite") << "efficientnet" << QVariantMap{{"model_name", "efficientnet_lite2"}}
+                                        << "efficientnet_lite2" << none << "6.1 M parameters · 859.7 MMAC · 260 × 260";
+    QTest::newRow("mobilenet") << "mobilenet" << QVariantMap{} << "mobilenet_v2" << none
+                               << "3.5 M parameters · 300.8 MMAC · 224 × 224";
+    QTest::newRow("mobilenet, model_name")
+        << "mobilenet" << QVariantMap{{"model_name", "mobilenet_v3_large"}} << "mobilenet_v3_large" << none
+        << "5.5 M parameters · 216.6 MMAC · 224 × 224";
+    QTest::newRow("mobilenet, the smallest")
+        << "mobilenet" << QVariantMap{{"model_name", "mobilenet_v3_small"}} << "mobilenet_v3_small" << none
+        << "2.5 M parameters · 56.5 MMAC · 224 × 224";
 }
 
 void TestModelComponents::parametersMoveTheModel()
@@ -217,6 +233,14 @@ void TestModelComponents::weightsThatDoNotFit_data()
                                     << "CheckpointMismatchError"
                                     << QStringList{"features.conv0.weight", "unexpected: ", "layer1.0.conv1.weight",
                                                    "classifier.weight"};
+    QTest::newRow("EfficientNet") << "efficientnet"
+                                  << "efficientnet_lite0"
+                                  << "CheckpointMismatchError"
+                                  << QStringList{"_conv_stem.weight", "unexpected: ", "layer1.0.conv1.weight"};
+    QTest::newRow("MobileNet") << "mobilenet"
+                               << "mobilenet_v3_small"
+                               << "CheckpointMismatchError"
+                               << QStringList{"features.0.0.weight", "unexpected: ", "layer1.0.conv1.weight"};
     QTest::newRow("another size") << "resnet"
                                   << "resnet34"
                                   << "CheckpointMismatchError"

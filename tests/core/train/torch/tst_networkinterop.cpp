@@ -112,6 +112,13 @@ void TestNetworkInterop::passes_data()
     QTest::newRow("densenet121") << "densenet121" << QJsonObject() << 64;
     QTest::newRow("densenet121, memory efficient")
         << "densenet121" << QJsonObject{{QStringLiteral("memory_efficient"), true}} << 64;
+    const QJsonObject sure{{QStringLiteral("dropout"), 0}};
+    const QJsonObject whole{{QStringLiteral("dropout"), 0}, {QStringLiteral("stochastic_depth_prob"), 0}};
+    QTest::newRow("efficientnet_b0") << "efficientnet_b0" << whole << 40;
+    QTest::newRow("efficientnet_lite0") << "efficientnet_lite0" << whole << 40;
+    QTest::newRow("efficientnet_lite2, odd size") << "efficientnet_lite2" << whole << 45;
+    QTest::newRow("mobilenet_v2") << "mobilenet_v2" << sure << 40;
+    QTest::newRow("mobilenet_v3_small") << "mobilenet_v3_small" << sure << 45;
 }
 
 void TestNetworkInterop::passes()
