@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/train/torch/layers.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tw {
@@ -32,6 +33,11 @@ std::int64_t takeMultiplyAdds()
     return std::exchange(layersdetail::multiplyAdds, 0);
 }
 
+void addMultiplyAdds(std::int64_t count)
+{
+    layersdetail::multiplyAdds += count;
+}
+
 Conv2d::Conv2d(std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, Options options)
     : m_options(options), m_weight(addParameter("weight", {outputs, inputs / options.groups, kernel, kernel}))
 {
@@ -44,17 +50,37 @@ at::Tensor Conv2d::forward(const at::Tensor &input)
     if (input.is_meta())
         return shapeOnlyForward(input);
     const auto &o = m_options;
-    return at::conv2d(input, m_weight, m_bias, {o.stride, o.stride}, {o.padding, o.padding}, {o.dilation, o.dilation},
-                      o.groups);
+    Padding rows = paddingOf(input.size(2)), columns = paddingOf(input.size(3));
+    at::Tensor x = input;
+    if (rows.before != rows.after || columns.before != columns.after) {
+        x = at::constant_pad_nd(input, {columns.before, columns.after, rows.before, rows.after});
+        rows = columns = {0, 0};
+    }
+    return at::conv2d(x, m_weight, m_bias, {o.stride, o.stride}, {rows.before, columns.before},
+                      {o.dilation, o.dilation}, o.groups);
+}
+
+Conv2d::Padding Conv2d::paddingOf(std::int64_t size) const
+{
+    const auto &o = m_options;
+    if (!o.same)
+        return {o.padding, o.padding};
+    const std::int64_t outputs = (size + o.stride - 1) / o.stride;
+    const std::int64_t reach = o.dilation * (m_weight.size(2) - 1) + 1;
+    const std::int64_t total = std::max<std::int64_t>(0, (outputs - 1) * o.stride + reach - size);
+    return {total / 2, total - total / 2};
 }
 
 at::Tensor Conv2d::shapeOnlyForward(const at::Tensor &input) const
 {
     const auto &o = m_options;
     const std::int64_t reach = o.dilation * (m_weight.size(2) - 1) + 1;
-    const auto extent = [&](std::int64_t size) { return (size + 2 * o.padding - reach) / o.stride + 1; };
-    TORCH_CHECK(input.size(2) + 2 * o.padding >= reach && input.size(3) + 2 * o.padding >= reach,
-                "the input is too small");
+    const auto extent = [&](std::int64_t size) {
+        const Padding padding = paddingOf(size);
+        const std::int64_t steps = size + padding.before + padding.after - reach;
+        TORCH_CHECK(steps >= 0, "the input is too small");
+        return steps / o.stride + 1;
+    };
     at::Tensor out =
         at::empty({input.size(0), m_weight.size(0), extent(input.size(2)), extent(input.size(3))}, input.options());
     layersdetail::multiplyAdds += out.numel() * (m_weight.numel() / m_weight.size(0));
@@ -83,8 +109,10 @@ Linear::Linear(std::int64_t inputs, std::int64_t outputs)
 at::Tensor Linear::forward(const at::Tensor &input)
 {
     if (input.is_meta()) {
-        layersdetail::multiplyAdds += input.size(0) * m_weight.numel();
-        return at::empty({input.size(0), m_weight.size(0)}, input.options());
+        layersdetail::multiplyAdds += input.numel() * m_weight.size(0);
+        std::vector<std::int64_t> sizes = input.sizes().vec();
+        sizes.back() = m_weight.size(0);
+        return at::empty(sizes, input.options());
     }
     return at::linear(input, m_weight, m_bias);
 }
@@ -100,8 +128,22 @@ void Linear::zeroBias()
     m_bias.zero_();
 }
 
-BatchNorm2d::BatchNorm2d(std::int64_t features)
-    : m_weight(addParameter("weight", {features})), m_bias(addParameter("bias", {features})),
+void Linear::initialiseUniform(at::Generator &generator, double bound)
+{
+    c10::NoGradGuard noGrad;
+    m_weight.uniform_(-bound, bound, generator);
+    m_bias.zero_();
+}
+
+void Linear::initialiseNormal(at::Generator &generator, double deviation)
+{
+    c10::NoGradGuard noGrad;
+    m_weight.normal_(0, deviation, generator);
+    m_bias.zero_();
+}
+
+BatchNorm2d::BatchNorm2d(std::int64_t features, BatchNormOptions options)
+    : m_options(options), m_weight(addParameter("weight", {features})), m_bias(addParameter("bias", {features})),
       m_mean(addBuffer("running_mean", at::zeros({features}, placeOptions()))),
       m_variance(addBuffer("running_var", at::ones({features}, placeOptions()))),
       m_batches(addBuffer("num_batches_tracked", at::zeros({}, placeOptions(at::kLong))))
@@ -124,7 +166,8 @@ at::Tensor BatchNorm2d::forwardAgain(const at::Tensor &input)
 
 at::Tensor BatchNorm2d::normalised(const at::Tensor &input, const at::Tensor &mean, const at::Tensor &variance) const
 {
-    return at::batch_norm(input, m_weight, m_bias, mean, variance, isTraining(), 0.1, 1e-5, true);
+    return at::batch_norm(input, m_weight, m_bias, mean, variance, isTraining(), m_options.momentum, m_options.eps,
+                          true);
 }
 
 void BatchNorm2d::initialise(at::Generator &)

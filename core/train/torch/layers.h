@@ -13,6 +13,8 @@ public:
     {
         std::int64_t stride = 1, padding = 0, groups = 1, dilation = 1;
         bool bias = true;
+        /// TensorFlow's padding in place of `padding`: ⌈size / stride⌉ outputs, an odd row or column after.
+        bool same = false;
     };
     Conv2d(std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, Options options);
     /// N×I×H×W → N×O×H'×W'.
@@ -23,6 +25,11 @@ public:
     void initialiseKaimingNormal(at::Generator &generator, Fan fan = Fan::Out);
 
 private:
+    struct Padding
+    {
+        std::int64_t before, after;
+    };
+    Padding paddingOf(std::int64_t size) const;
     at::Tensor shapeOnlyForward(const at::Tensor &input) const;
 
     Options m_options;
@@ -34,20 +41,29 @@ class Linear : public Module
 {
 public:
     Linear(std::int64_t inputs, std::int64_t outputs);
-    /// N×I → N×O.
+    /// …×I → …×O.
     at::Tensor forward(const at::Tensor &input) override;
     void initialise(at::Generator &generator) override;
     void zeroBias();
+    /// The weight is drawn from U(−bound, bound); the bias is 0.
+    void initialiseUniform(at::Generator &generator, double bound);
+    /// The weight is drawn from N(0, deviation²); the bias is 0.
+    void initialiseNormal(at::Generator &generator, double deviation);
 
 private:
     at::Tensor m_weight, m_bias;
 };
 
-/// eps 1e-5, momentum 0.1; weight, bias, running_mean, running_var, num_batches_tracked.
+struct BatchNormOptions
+{
+    double eps = 1e-5, momentum = 0.1; ///< momentum: the share of the new batch in the running statistics
+};
+
+/// weight, bias, running_mean, running_var, num_batches_tracked.
 class BatchNorm2d : public Module
 {
 public:
-    explicit BatchNorm2d(std::int64_t features);
+    explicit BatchNorm2d(std::int64_t features, BatchNormOptions options = {});
     at::Tensor forward(const at::Tensor &input) override;
     /// The same values as forward() for a batch that it has seen: the running statistics, which have
     /// taken that batch in, stay as they are.
@@ -58,6 +74,7 @@ public:
 private:
     at::Tensor normalised(const at::Tensor &input, const at::Tensor &mean, const at::Tensor &variance) const;
 
+    BatchNormOptions m_options;
     at::Tensor m_weight, m_bias, m_mean, m_variance, m_batches;
 };
 
@@ -73,8 +90,9 @@ public:
     at::Tensor forward(const at::Tensor &input) override;
 };
 
-/// Multiply-adds of the convolutions and dense layers that ran on shape-only tensors on this thread
-/// since the last call.
+/// Multiply-adds of the convolutions, dense layers and attentions that ran on shape-only tensors on this
+/// thread since the last call.
 std::int64_t takeMultiplyAdds();
+void addMultiplyAdds(std::int64_t count);
 
 } // namespace tw
