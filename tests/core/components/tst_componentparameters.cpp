@@ -200,6 +200,8 @@ void TestComponentParameters::everyParameterIsTested_data()
         {"apply-image-transformation", {"tst_applyimagetransformation"}},
         {"resnet", {"tst_modelcomponents"}},
         {"densenet", {"tst_modelcomponents"}},
+        {"convnext", {"tst_modelcomponents"}},
+        {"vision-transformer", {"tst_modelcomponents"}},
         {"load-model", {"tst_modelcomponents"}},
         {"basic-network", {here}},
         {"train-pytorch-model", {"tst_trainmodel"}},
