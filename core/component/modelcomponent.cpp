@@ -10,7 +10,7 @@ namespace tw {
 namespace {
 
 constexpr int imagenetClasses = 1000;
-constexpr int usualSize = 224;
+constexpr int usualSize = 224, usualChannels = 3;
 const QString outputPort = QStringLiteral("untrained_model");
 
 bool wantsFile(const ParameterValues &values)
@@ -38,7 +38,7 @@ PreflightReply preflightModel(const PreflightRequest &request, ModelConfig confi
             reply.errors.append(Error(checked.error()).atParameter(QStringLiteral("weights_file")));
     }
     config.arguments.insert(QStringLiteral("num_classes"), imagenetClasses);
-    const auto summary = networks.summarizeModel(config, 3, usualSize, usualSize);
+    const auto summary = networks.summarizeModel(config, usualChannels, usualSize, usualSize);
     if (summary.ok())
         reply.summary = addFigures(*summary, facts);
     else
@@ -55,6 +55,17 @@ Result<RunReply> runModel(const RunRequest &request, const ModelConfig &config)
     TW_TRY(writeUntrainedModel(request.outputFolders.value(outputPort), config, file));
     request.context.result(QStringLiteral("architecture"), config.architecture);
     return RunReply{};
+}
+
+void addInputChannels(ComponentType &type)
+{
+    type.parameter(
+        ParameterSpec::choice("input_channels", QT_TRANSLATE_NOOP("Parameter", "Input channels"), "3",
+                              {{QStringLiteral("3"), QT_TRANSLATE_NOOP("Parameter", "3 (colour)")},
+                               {QStringLiteral("1"), QT_TRANSLATE_NOOP("Parameter", "1 (gray)")}})
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether the network sees colour or one channel of brightness; "
+                                                     "initial weights for colour are then summed over the channels "
+                                                     "of the first convolution.")));
 }
 
 } // namespace
@@ -85,9 +96,16 @@ void addWeightsParameters(ComponentType &type)
                            "Parameter", "A state_dict as .pth or .safetensors, for example one of torchvision's.")));
 }
 
-void finishModelComponent(ComponentType &type, std::function<ModelConfig(const ParameterValues &)> configOf,
+void finishModelComponent(ComponentType &type, std::function<ModelConfig(const ParameterValues &)> ofFamily,
                           const NetworkFunctions &networks)
 {
+    addInputChannels(type);
+    const auto configOf = [ofFamily = std::move(ofFamily)](const ParameterValues &values) {
+        ModelConfig config = ofFamily(values);
+        if (const int channels = values.text("input_channels").toInt(); channels != usualChannels)
+            config.arguments.insert(QStringLiteral("in_channels"), channels);
+        return config;
+    };
     type.output("untrained_model", QT_TRANSLATE_NOOP("Component", "Untrained model"),
                 DataType::UntrainedModelDirectory);
     type.validate = validateWeights;

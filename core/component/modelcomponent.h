@@ -20,10 +20,11 @@ void addModelName(ComponentType &type, std::initializer_list<const char *> names
 /// The parameters weights and weights_file, alike in every family.
 void addWeightsParameters(ComponentType &type);
 /// Output, checks and run of a family whose pictures are 224×224 colour ones unless the data decide
-/// otherwise. `configOf`: architecture and arguments from the parameters, without the number of classes.
+/// otherwise. `ofFamily`: architecture and arguments from the parameters, without the number of classes.
 /// Preflight: InvalidModelDirectoryError and CheckpointMismatchError at weights_file; the node shows
-/// parameters, multiply-adds and input size.
-void finishModelComponent(ComponentType &type, std::function<ModelConfig(const ParameterValues &)> configOf,
+/// parameters, multiply-adds and input size. Adds the parameter input_channels (3 | 1), which becomes the
+/// argument in_channels where it is not 3.
+void finishModelComponent(ComponentType &type, std::function<ModelConfig(const ParameterValues &)> ofFamily,
                           const NetworkFunctions &networks);
 
 /// Facts of the output untrained_model.

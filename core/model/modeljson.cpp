@@ -37,8 +37,8 @@ QByteArray inputJson(const ModelInfo &info)
                            {"resize", sizeOfFirst(info.transforms, TransformOp::Kind::Resize)},
                            {"crop", sizeOfFirst(info.transforms, TransformOp::Kind::CenterCrop)},
                            {"interpolation", "\"bilinear\""},
-                           {"mean", floatListJson(info.normalization.mean, info.channels)},
-                           {"std", floatListJson(info.normalization.std, info.channels)},
+                           {"mean", floatListJson(info.normalization.mean, info.channels, 0)},
+                           {"std", floatListJson(info.normalization.std, info.channels, 1)},
                            {"transforms", jsonCompact(transformsToJson(info.transforms))}});
 }
 
@@ -58,11 +58,12 @@ QByteArray classesJson(const std::vector<std::string> &classes)
 
 } // namespace
 
-QByteArray floatListJson(const std::array<float, 3> &values, int count)
+QByteArray floatListJson(const std::array<float, 3> &values, int count, float further)
 {
     QByteArray out = "[";
     for (int i = 0; i < count; ++i)
-        out += (i == 0 ? QByteArray() : QByteArray(",")) + floatNumber(values[static_cast<std::size_t>(i)]);
+        out += (i == 0 ? QByteArray() : QByteArray(","))
+               + floatNumber(i < 3 ? values[static_cast<std::size_t>(i)] : further);
     return out + "]";
 }
 

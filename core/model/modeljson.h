@@ -22,11 +22,13 @@ struct WeightsHashes
 Error badField(const fs::path &file, const QString &key, const QJsonValue &value, const QString &wanted);
 /// Format and version of a file; a newer version has a sentence of its own. `version` is the newest known.
 Result<void> checkFormat(const fs::path &file, const QJsonObject &json, const char *format, int version);
-/// {mean, std}: lists of `channels` finite numbers that a float holds, std above 0; one is spread to three.
+/// {mean, std}: lists of `channels` finite numbers that a float holds, std above 0; one is spread to three,
+/// of four the first three are kept.
 Result<Normalization> normalizationFromJson(const fs::path &file, const QJsonObject &json, const QString &prefix,
                                             int channels);
 /// "[0.485,0.456,0.406]": the shortest texts that read back to the same floats.
-QByteArray floatListJson(const std::array<float, 3> &values, int count);
+/// A fourth is `further`.
+QByteArray floatListJson(const std::array<float, 3> &values, int count, float further);
 /// model.json with the keys in their published order (core/model's format version 1).
 QByteArray modelJson(const ModelInfo &info, const WeightsHashes &hashes);
 /// The "weights" member of a model.json that readModelInfo() accepts.

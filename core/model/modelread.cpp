@@ -59,10 +59,11 @@ Result<std::array<float, 3>> readFloats(const fs::path &file, const QJsonObject 
     const QJsonArray list = json.value(QLatin1String(key)).toArray();
     std::array<float, 3> values{};
     bool good = list.size() == channels;
-    for (int c = 0; good && c < 3; ++c) {
+    for (int c = 0; good && c < std::max(3, channels); ++c) {
         const double number = list.at(channels == 1 ? 0 : c).toDouble(NAN);
         good = std::abs(number) <= double(std::numeric_limits<float>::max()) && (!positive || float(number) > 0);
-        values[static_cast<std::size_t>(c)] = good ? static_cast<float>(number) : 0;
+        if (c < 3)
+            values[static_cast<std::size_t>(c)] = good ? static_cast<float>(number) : 0;
     }
     if (!good)
         return badField(file, prefix + QLatin1String(key), json.value(QLatin1String(key)),
@@ -121,9 +122,9 @@ Result<void> readInput(const fs::path &file, const QJsonObject &json, ModelInfo 
 {
     const QString prefix = QStringLiteral("input.");
     TW_ASSIGN(input, objectMember(file, json, "input", true));
-    TW_ASSIGN(channels, wholeNumber(file, input, prefix, "channels", 1, 3));
+    TW_ASSIGN(channels, wholeNumber(file, input, prefix, "channels", 1, 4));
     if (channels == 2)
-        return badField(file, prefix + QStringLiteral("channels"), channels, QStringLiteral("1 or 3"));
+        return badField(file, prefix + QStringLiteral("channels"), channels, QStringLiteral("1, 3 or 4"));
     TW_ASSIGN(height, wholeNumber(file, input, prefix, "height", 1, maxSize));
     TW_ASSIGN(width, wholeNumber(file, input, prefix, "width", 1, maxSize));
     info.channels = channels;

@@ -67,11 +67,22 @@ def class_name(entry):
     return entry
 
 
+def with_input_channels(network, channels):
+    """torchvision's networks read 3; another number needs another first convolution."""
+    first = next(layer for layer in network.modules() if isinstance(layer, torch.nn.Conv2d))
+    if channels != first.in_channels:
+        first.weight = torch.nn.Parameter(torch.empty(first.out_channels, channels, *first.kernel_size))
+        first.in_channels = channels
+    return network
+
+
 def make_network(description):
     name, arguments = description["architecture"], description["arguments"]
     if name in OWN_NETWORKS:
         return OWN_NETWORKS[name](**arguments)
-    return getattr(torchvision.models, name)(num_classes=arguments["num_classes"])
+    size = {"image_size": arguments["image_size"]} if "image_size" in arguments else {}
+    network = getattr(torchvision.models, name)(num_classes=arguments["num_classes"], **size)
+    return with_input_channels(network, arguments.get("in_channels", 3))
 
 
 def load_model(folder):
@@ -148,6 +159,8 @@ def to_input(image, description):
     """1 x C x H x W, (value / 255 - mean) / std in float32."""
     given = description["input"]
     channels = given["channels"]
+    if channels not in (1, 3):
+        raise ValueError("the network reads %d channels; pictures have 3" % channels)
     image = image.convert("L" if channels == 1 else "RGB")
     width, height = image.size
     pixels = torch.frombuffer(bytearray(image.tobytes()), dtype=torch.uint8)

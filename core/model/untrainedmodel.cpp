@@ -19,8 +19,8 @@ QByteArray weightsJson(const UntrainedModel &model)
     if (!model.normalization)
         return line;
     line.chop(1);
-    return line + ",\"mean\":" + floatListJson(model.normalization->mean, 3)
-           + ",\"std\":" + floatListJson(model.normalization->std, 3) + '}';
+    return line + ",\"mean\":" + floatListJson(model.normalization->mean, 3, 0)
+           + ",\"std\":" + floatListJson(model.normalization->std, 3, 1) + '}';
 }
 
 Result<void> readWeightsMember(const fs::path &file, const QJsonValue &value, UntrainedModel &model)

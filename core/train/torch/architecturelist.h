@@ -17,20 +17,23 @@ class NetworkArguments
 {
 public:
     explicit NetworkArguments(const ModelConfig &config);
-    int integer(const char *key, int fallback, int low, int high);
+    int integer(const char *key, int fallback, int low, int high, int multipleOf = 1);
+    int oneOf(const char *key, int fallback, const std::vector<int> &choices);
     double number(const char *key, double fallback, double low, double below);
     bool flag(const char *key, bool fallback);
     QString choice(const char *key, const QString &fallback, const QStringList &choices);
     std::vector<int> integers(const char *key, const std::vector<int> &fallback);
     /// After the last read: the first problem, an argument that nobody read included.
     Result<void> finish();
+    /// The first problem of what was read.
+    const std::optional<Error> &problem() const { return m_error; }
 
 private:
     QJsonValue take(const char *key);
     void refuse(const QString &key, const QJsonValue &value, const QString &expected);
 
     ModelConfig m_config;
-    QStringList m_known;
+    QStringList m_known{QStringLiteral("in_channels")}; ///< every network has it
     std::optional<Error> m_error;
 };
 
@@ -40,8 +43,11 @@ struct Architecture
     QString name;
     bool channelsLast = true; ///< memory format that pays on CPU
     bool fixedInput = false;  ///< arguments hold in_channels, height, width
+    bool squareInput = false; ///< pictures of image_size × image_size (an argument, 224 where absent) only
     int minimumSize = 1;      ///< shortest edge of the input
     int usualSize = 224;      ///< edge of the square that published weights of the network read
+    bool readsOneSize() const { return fixedInput || squareInput; }
+    /// For three channels; makeNetwork() sees to in_channels where the input is not fixed.
     std::function<Result<std::unique_ptr<Network>>(const ModelConfig &)> make;
     /// The network's own name of a tensor that older files name otherwise; any other name as it is.
     /// Empty: there were never others.
@@ -65,9 +71,24 @@ private:
 const ArchitectureList &allArchitectures();
 /// InvalidModelDirectoryError naming the architecture and those there are.
 Result<const Architecture *> findArchitecture(const QString &name);
+/// Colour, as pictures come. Others are adapted to the argument in_channels.
+constexpr int pictureChannels = 3;
+/// The argument in_channels: 3 where absent, else 3, 1 or 4 (networks with a fixed input: what they say).
+/// InvalidModelDirectoryError.
+Result<int> inputChannels(const ModelConfig &config);
+/// Whether pictures can be read with so many channels. InvalidModelDirectoryError.
+Result<void> checkPictureChannels(const ModelConfig &config);
+/// The weight O×I×K×K of the layer that reads the pictures.
+NamedTensor inputWeight(const Network &network);
+struct OnlySize
+{
+    int height, width;
+};
+/// What a network that reads one size reads.
+std::optional<OnlySize> onlySize(const Architecture &architecture, const ModelConfig &config);
 /// The network with the tensors of `place`, their values not set. Training mode.
 Result<std::unique_ptr<Network>> makeNetwork(const ModelConfig &config, TensorPlace place);
-/// `config` with the number of classes and, where the network needs it, the input's size.
+/// `config` with the number of classes and, where the network reads one size, that size.
 ModelConfig completedConfig(ModelConfig config, const Architecture &architecture, int classes, int channels, int height,
                             int width);
 

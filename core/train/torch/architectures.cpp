@@ -22,6 +22,15 @@ Error tooSmall(const ModelConfig &config, int height, int width)
                      QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
 }
 
+Error anotherSize(const ModelConfig &config, const OnlySize &only, int height, int width)
+{
+    return makeError(errors::InvalidModelDirectory,
+                     QT_TRANSLATE_NOOP("Error", "%1 reads images of %2×%3 pixels only, not of %4×%5."),
+                     {config.architecture, QString::number(only.width), QString::number(only.height),
+                      QString::number(width), QString::number(height)},
+                     QT_TRANSLATE_NOOP("Error", "Resize and crop the images to %2×%3 pixels, or use another network."));
+}
+
 /// What is not given counts as torchvision's defaults, so that a network without data has figures.
 ModelConfig withInput(ModelConfig config, const Architecture &architecture, int channels, int height, int width)
 {
@@ -47,13 +56,16 @@ Result<ModelSummary> summarizeModel(const ModelConfig &config, int channels, int
         TW_ASSIGN(architecture, findArchitecture(config.architecture));
         const ModelConfig full = architecturesdetail::withInput(config, *architecture, channels, height, width);
         TW_ASSIGN(network, makeNetwork(full, TensorPlace::ShapesOnly));
+        TW_ASSIGN(read, inputChannels(full));
+        if (const auto only = onlySize(*architecture, full); only && (only->height != height || only->width != width))
+            return architecturesdetail::anotherSize(config, *only, height, width);
         if (std::min(height, width) < architecture->minimumSize)
             return architecturesdetail::tooSmall(config, height, width);
         c10::NoGradGuard noGrad;
         network->setTraining(false);
         takeMultiplyAdds();
-        network->forward(at::empty({1, channels, height, width}, at::TensorOptions().device(at::kMeta)));
-        return ModelSummary{network->parameterCount(), takeMultiplyAdds(), height, width, channels};
+        network->forward(at::empty({1, read, height, width}, at::TensorOptions().device(at::kMeta)));
+        return ModelSummary{network->parameterCount(), takeMultiplyAdds(), height, width, read};
     });
 }
 

@@ -53,8 +53,10 @@ Result<Setting> prepare(const BenchTrainOptions &options)
 {
     TW_ASSIGN(architecture, findArchitecture(options.model));
     const int channels = architecture->fixedInput ? 1 : 3;
-    const ModelConfig config = completedConfig({options.model, {}}, *architecture, options.classes, channels,
-                                               options.imageSize, options.imageSize);
+    ModelConfig config{options.model, {}};
+    if (architecture->squareInput)
+        config.arguments.insert(QStringLiteral("image_size"), options.imageSize);
+    config = completedConfig(config, *architecture, options.classes, channels, options.imageSize, options.imageSize);
     TW_ASSIGN(network, makeNetwork(config, TensorPlace::Memory));
     at::Generator generator = at::detail::createCPUGenerator(0);
     network->initialise(generator);

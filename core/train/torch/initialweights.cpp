@@ -38,6 +38,51 @@ void useCurrentNames(InitialWeights &initial, const Architecture &architecture, 
                              .arg(what);
 }
 
+bool isInputCount(std::int64_t channels)
+{
+    return channels == 1 || channels == pictureChannels || channels == 4;
+}
+
+/// What PyTorch Image Models does with the first convolution (adapt_input_conv, by Ross Wightman): the sum
+/// over the inputs for one, else the inputs in turn, scaled so that equal channels give the same output.
+at::Tensor forInputs(const at::Tensor &weight, std::int64_t channels)
+{
+    const std::int64_t given = weight.size(1);
+    if (channels == 1)
+        return weight.to(at::kFloat).sum(1, true).to(weight.scalar_type());
+    const std::int64_t times = (channels + given - 1) / given;
+    const at::Tensor repeated = weight.to(at::kFloat).repeat({1, times, 1, 1}).narrow(1, 0, channels);
+    return (repeated * (double(given) / double(channels))).to(weight.scalar_type());
+}
+
+/// The first convolution for the network's number of channels, where it is for another.
+Result<void> adaptInput(InitialWeights &initial, const Architecture &architecture, const ModelConfig &config,
+                        const QString &what)
+{
+    if (architecture.fixedInput)
+        return {};
+    TW_ASSIGN(network, makeNetwork(config, TensorPlace::ShapesOnly));
+    const NamedTensor input = inputWeight(*network);
+    const std::int64_t channels = input.tensor.size(1);
+    for (TensorBlob &blob : initial.weights) {
+        if (blob.name != input.name || blob.shape.size() != 4 || blob.shape[1] == channels
+            || !isInputCount(blob.shape[1]) || !at::isFloatingType(viewOf(blob).scalar_type()))
+            continue;
+        initial.notes +=
+            (channels == 1
+                 ? QStringLiteral("The first convolution of %1 is for %2 channels; their sum is taken for the one "
+                                  "that %4 reads here.")
+                 : QStringLiteral("The first convolution of %1 is for %2 channels; they are repeated and scaled for "
+                                  "the %3 that %4 reads here."))
+                .arg(what)
+                .arg(blob.shape[1])
+                .arg(channels)
+                .arg(architecture.name);
+        blob = blobOf(blob.name, forInputs(viewOf(blob), channels));
+    }
+    return {};
+}
+
 ImportOptions lenient(const std::string &headPrefix)
 {
     ImportOptions options;
@@ -63,6 +108,20 @@ std::optional<int> classesOf(const StateDict &weights, const std::string &headPr
     return std::nullopt;
 }
 
+/// Where the first convolution is for 1 or 4 channels.
+std::optional<int> otherChannels(const Architecture &architecture, const Network &network, const StateDict &weights)
+{
+    if (architecture.fixedInput)
+        return std::nullopt;
+    const std::string name = inputWeight(network).name;
+    for (const TensorBlob &blob : weights) {
+        if (blob.name == name && blob.shape.size() == 4 && blob.shape[1] != pictureChannels
+            && isInputCount(blob.shape[1]))
+            return int(blob.shape[1]);
+    }
+    return std::nullopt;
+}
+
 /// Nothing where the shapes alone say that it is another network.
 Result<std::optional<Candidate>> candidateFor(const Architecture &architecture, const StateDict &weights)
 {
@@ -76,6 +135,11 @@ Result<std::optional<Candidate>> candidateFor(const Architecture &architecture, 
     }
     TW_ASSIGN(network, makeNetwork(candidate.config, TensorPlace::ShapesOnly));
     candidate.network = std::move(network);
+    if (const auto channels = otherChannels(architecture, *candidate.network, weights)) {
+        candidate.config.arguments.insert(QStringLiteral("in_channels"), *channels);
+        TW_ASSIGN(adapted, makeNetwork(candidate.config, TensorPlace::ShapesOnly));
+        candidate.network = std::move(adapted);
+    }
     const auto classes = classesOf(weights, candidate.network->headPrefix());
     candidate.config.arguments.insert(QStringLiteral("num_classes"), classes.value_or(1));
     return std::optional<Candidate>(std::move(candidate));
@@ -128,6 +192,9 @@ Error nearMiss(const StateDict &weights, const ModelConfig &config, const QStrin
 void noteAssumptions(RecognisedModel &model, const Architecture &architecture)
 {
     const QJsonObject &arguments = model.config.arguments;
+    if (const int channels = arguments.value(QLatin1String("in_channels")).toInt(pictureChannels);
+        !architecture.fixedInput && channels != pictureChannels)
+        model.initial.notes += QStringLiteral("It reads %1 instead of 3 channels.").arg(channels);
     if (!architecture.fixedInput)
         return;
     model.initial.notes +=
@@ -239,13 +306,16 @@ Result<InitialWeights> readInitialWeights(const ModelConfig &config, const fs::p
                              {displayPath(file), QString::fromLatin1(found), QString::fromLatin1(sha256)},
                              QT_TRANSLATE_NOOP("Error", "Run the model node again."));
     }
-    TW_ASSIGN(architecture, findArchitecture(config.architecture));
-    InitialWeights initial;
-    TW_ASSIGN(weights, readWeights(file));
-    initial.weights = std::move(weights);
-    takePrefixOff(initial, displayPath(file));
-    useCurrentNames(initial, *architecture, displayPath(file));
-    return initial;
+    return guarded([&]() -> Result<InitialWeights> {
+        TW_ASSIGN(architecture, findArchitecture(config.architecture));
+        InitialWeights initial;
+        TW_ASSIGN(weights, readWeights(file));
+        initial.weights = std::move(weights);
+        takePrefixOff(initial, displayPath(file));
+        useCurrentNames(initial, *architecture, displayPath(file));
+        TW_TRY(adaptInput(initial, *architecture, config, displayPath(file)));
+        return initial;
+    });
 }
 
 Result<void> checkInitialWeights(const ModelConfig &config, const fs::path &file)

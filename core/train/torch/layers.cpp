@@ -33,6 +33,11 @@ std::int64_t takeMultiplyAdds()
     return std::exchange(layersdetail::multiplyAdds, 0);
 }
 
+void addMultiplyAdds(std::int64_t count)
+{
+    layersdetail::multiplyAdds += count;
+}
+
 Conv2d::Conv2d(std::int64_t inputs, std::int64_t outputs, std::int64_t kernel, Options options)
     : m_options(options), m_weight(addParameter("weight", {outputs, inputs / options.groups, kernel, kernel}))
 {
@@ -104,8 +109,10 @@ Linear::Linear(std::int64_t inputs, std::int64_t outputs)
 at::Tensor Linear::forward(const at::Tensor &input)
 {
     if (input.is_meta()) {
-        layersdetail::multiplyAdds += input.size(0) * m_weight.numel();
-        return at::empty({input.size(0), m_weight.size(0)}, input.options());
+        layersdetail::multiplyAdds += input.numel() * m_weight.size(0);
+        std::vector<std::int64_t> sizes = input.sizes().vec();
+        sizes.back() = m_weight.size(0);
+        return at::empty(sizes, input.options());
     }
     return at::linear(input, m_weight, m_bias);
 }

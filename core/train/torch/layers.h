@@ -41,7 +41,7 @@ class Linear : public Module
 {
 public:
     Linear(std::int64_t inputs, std::int64_t outputs);
-    /// N×I → N×O.
+    /// …×I → …×O.
     at::Tensor forward(const at::Tensor &input) override;
     void initialise(at::Generator &generator) override;
     void zeroBias();
@@ -90,8 +90,9 @@ public:
     at::Tensor forward(const at::Tensor &input) override;
 };
 
-/// Multiply-adds of the convolutions and dense layers that ran on shape-only tensors on this thread
-/// since the last call.
+/// Multiply-adds of the convolutions, dense layers and attentions that ran on shape-only tensors on this
+/// thread since the last call.
 std::int64_t takeMultiplyAdds();
+void addMultiplyAdds(std::int64_t count);
 
 } // namespace tw

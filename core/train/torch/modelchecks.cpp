@@ -9,8 +9,6 @@ namespace tw {
 
 namespace modelchecks {
 
-constexpr int usualSmallSize = 28; ///< MNIST's, the default of networks that read one size only
-
 /// Shorter edge before the crop of `size`, in the usual proportion of 256 to 224.
 int resizeFor(int size)
 {
@@ -23,24 +21,21 @@ int argument(const ModelConfig &config, const char *key, int fallback)
     return config.arguments.value(QLatin1String(key)).toInt(fallback);
 }
 
-Result<void> checkFixedInput(const ModelInfo &info, const fs::path &file)
+/// A figure of `input` that an argument of the network fixes.
+struct Figure
 {
-    struct Edge
-    {
-        const char *field, *argument;
-        int value, fallback;
-    };
-    for (const Edge &edge :
-         {Edge{"channels", "in_channels", info.channels, 3}, Edge{"height", "height", info.height, usualSmallSize},
-          Edge{"width", "width", info.width, usualSmallSize}}) {
-        const int needed = argument(info.config, edge.argument, edge.fallback);
-        if (edge.value != needed)
-            return badField(file, QStringLiteral("input.") + QLatin1String(edge.field), edge.value,
-                            QStringLiteral("%1, as arguments.%2 of %3 is")
-                                .arg(needed)
-                                .arg(QLatin1String(edge.argument), info.config.architecture));
-    }
-    return {};
+    const char *field, *argument;
+    int value, needed;
+};
+
+Result<void> checkFigure(const ModelInfo &info, const Figure &figure, const fs::path &file)
+{
+    if (figure.value == figure.needed)
+        return {};
+    return badField(file, QStringLiteral("input.") + QLatin1String(figure.field), figure.value,
+                    QStringLiteral("%1, as arguments.%2 of %3 is")
+                        .arg(figure.needed)
+                        .arg(QLatin1String(figure.argument), info.config.architecture));
 }
 
 } // namespace modelchecks
@@ -52,11 +47,11 @@ Result<ModelInput> modelInput(const ModelConfig &config)
     const auto sound = guarded([&] { return makeNetwork(config, TensorPlace::ShapesOnly); });
     if (!sound.ok()) // an argument that is no number, for example
         return sound.error();
-    ModelInput input{config, 3, architecture->usualSize, architecture->usualSize, architecture->fixedInput};
-    if (input.fixed) {
-        input.channels = argument(config, "in_channels", 3);
-        input.height = argument(config, "height", usualSmallSize);
-        input.width = argument(config, "width", usualSmallSize);
+    TW_ASSIGN(channels, inputChannels(config));
+    ModelInput input{config, channels, architecture->usualSize, architecture->usualSize, architecture->readsOneSize()};
+    if (const auto only = onlySize(*architecture, config)) {
+        input.height = only->height;
+        input.width = only->width;
         input.config = completedConfig(config, *architecture, argument(config, "num_classes", 10), input.channels,
                                        input.height, input.width);
     }
@@ -65,6 +60,7 @@ Result<ModelInput> modelInput(const ModelConfig &config)
 
 Result<ModelInfo> usualModelInfo(const ModelConfig &config, std::vector<std::string> classes)
 {
+    TW_ASSIGN(architecture, findArchitecture(config.architecture));
     TW_ASSIGN(input, modelInput(config));
     ModelInfo info;
     info.config = input.config;
@@ -80,7 +76,7 @@ Result<ModelInfo> usualModelInfo(const ModelConfig &config, std::vector<std::str
         op.size = size;
         return op;
     };
-    const int resize = input.fixed ? input.height : modelchecks::resizeFor(input.height);
+    const int resize = architecture->fixedInput ? input.height : modelchecks::resizeFor(input.height);
     info.transforms = {operation(TransformOp::Kind::Resize, resize),
                        operation(TransformOp::Kind::CenterCrop, input.height)};
     return info;
@@ -88,11 +84,14 @@ Result<ModelInfo> usualModelInfo(const ModelConfig &config, std::vector<std::str
 
 Result<void> checkInput(const ModelInfo &info, const Architecture &architecture, const fs::path &file)
 {
-    if (architecture.fixedInput)
-        return modelchecks::checkFixedInput(info, file);
-    if (info.channels != 3)
-        return badField(file, QStringLiteral("input.channels"), info.channels,
-                        QStringLiteral("3, which %1 reads").arg(architecture.name));
+    using namespace modelchecks;
+    TW_ASSIGN(channels, inputChannels(info.config));
+    TW_TRY(checkFigure(info, {"channels", "in_channels", info.channels, channels}, file));
+    if (const auto only = onlySize(architecture, info.config)) {
+        const bool square = architecture.squareInput;
+        TW_TRY(checkFigure(info, {"height", square ? "image_size" : "height", info.height, only->height}, file));
+        return checkFigure(info, {"width", square ? "image_size" : "width", info.width, only->width}, file);
+    }
     for (const auto &[key, edge] : {std::pair("height", info.height), std::pair("width", info.width)}) {
         if (edge < architecture.minimumSize)
             return badField(file, QStringLiteral("input.") + QLatin1String(key), edge,

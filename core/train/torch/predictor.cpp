@@ -36,6 +36,7 @@ Result<std::unique_ptr<Predictor>> Predictor::load(const fs::path &modelFolder, 
         TW_ASSIGN(info, readModelInfo(modelFolder));
         TW_ASSIGN(architecture, findArchitecture(info.config.architecture));
         TW_TRY(checkInput(info, *architecture, modelFolder / "model.json"));
+        TW_TRY(checkPictureChannels(info.config));
         TW_ASSIGN(weights, readModelWeights(modelFolder));
         TW_ASSIGN(network, makeNetwork(info.config, TensorPlace::Memory));
         TW_TRY(importWeights(*network, weights, displayPath(modelFolder)));
@@ -56,18 +57,18 @@ Result<std::unique_ptr<Predictor>> Predictor::load(const fs::path &modelFolder, 
 /// Without operations that fix it, the size is the picture's own.
 Result<void> Predictor::Private::checkSize(const Batch &batch) const
 {
-    const bool fits = architecture->fixedInput ? batch.height == info.height && batch.width == info.width
-                                               : std::min(batch.height, batch.width) >= architecture->minimumSize;
+    const bool oneSize = architecture->readsOneSize();
+    const bool fits = oneSize ? batch.height == info.height && batch.width == info.width
+                              : std::min(batch.height, batch.width) >= architecture->minimumSize;
     if (fits)
         return {};
-    const int width = architecture->fixedInput ? info.width : architecture->minimumSize;
-    const int height = architecture->fixedInput ? info.height : architecture->minimumSize;
+    const int width = oneSize ? info.width : architecture->minimumSize;
+    const int height = oneSize ? info.height : architecture->minimumSize;
     return makeError(errors::InvalidImage,
-                     architecture->fixedInput
-                         ? QT_TRANSLATE_NOOP("Error", "A picture comes to the network with %1×%2 pixels, but %3 "
-                                                      "reads %4×%5 only.")
-                         : QT_TRANSLATE_NOOP("Error", "A picture comes to the network with %1×%2 pixels, but %3 "
-                                                      "reads %4×%5 or more."),
+                     oneSize ? QT_TRANSLATE_NOOP("Error", "A picture comes to the network with %1×%2 pixels, but %3 "
+                                                          "reads %4×%5 only.")
+                             : QT_TRANSLATE_NOOP("Error", "A picture comes to the network with %1×%2 pixels, but %3 "
+                                                          "reads %4×%5 or more."),
                      {QString::number(batch.width), QString::number(batch.height), architecture->name,
                       QString::number(width), QString::number(height)},
                      QT_TRANSLATE_NOOP("Error", "The model resizes nothing: give it pictures of that size."));

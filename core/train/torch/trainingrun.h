@@ -37,6 +37,7 @@ private:
     Result<void> initialiseNetwork();
     Result<void> checkImages();
     Result<void> checkInputSizes();
+    Result<void> checkOnlySize(const QString &role, int width, int height) const;
     Result<void> loadInitialWeights();
     void initialiseOptimizer();
     /// ModuleOutOfMemoryError, from the shapes alone, before any of the weights takes memory.

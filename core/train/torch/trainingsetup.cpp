@@ -41,8 +41,9 @@ Result<void> TrainingRun::initialiseNetwork()
     TW_ASSIGN(size, inputSize(m_data.validation, m_data.inferenceTransforms, m_spec.seed));
     m_info.height = size.height;
     m_info.width = size.width;
-    m_info.channels =
-        m_architecture->fixedInput ? m_spec.model.config.arguments.value(QLatin1String("in_channels")).toInt(3) : 3;
+    TW_ASSIGN(channels, inputChannels(m_spec.model.config));
+    TW_TRY(checkPictureChannels(m_spec.model.config));
+    m_info.channels = channels;
     m_info.classes = m_data.training->categories;
     m_info.transforms = m_data.inferenceTransforms;
     m_info.config = completedConfig(m_spec.model.config, *m_architecture, int(m_info.classes.size()), m_info.channels,
@@ -84,7 +85,7 @@ void TrainingRun::initialiseLoss()
 Result<void> TrainingRun::checkImages()
 {
     SizeCheck check;
-    check.oneSize = m_spec.batchSize > 1 || m_architecture->fixedInput;
+    check.oneSize = m_spec.batchSize > 1 || m_architecture->readsOneSize();
     check.workers = std::max(1, m_spec.numWorkers);
     check.stop = &m_context.stopToken();
     check.progress = [this](std::int64_t done, std::int64_t total) {
@@ -104,9 +105,13 @@ Result<void> TrainingRun::checkInputSizes()
         return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "%1 cannot read images of %2×%3 pixels."),
                          {m_architecture->name, QString::number(m_info.width), QString::number(m_info.height)},
                          QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
-    if (!m_architecture->fixedInput)
+    if (!m_architecture->readsOneSize())
         return {};
     TW_ASSIGN(training, inputSize(m_data.training, m_data.trainingTransforms, m_spec.seed));
+    if (m_architecture->squareInput) {
+        TW_TRY(checkOnlySize(QStringLiteral("training"), training.width, training.height));
+        return checkOnlySize(QStringLiteral("validation"), m_info.width, m_info.height);
+    }
     if (training.height == m_info.height && training.width == m_info.width)
         return {};
     return makeError(errors::InvalidDataset,
@@ -115,6 +120,19 @@ Result<void> TrainingRun::checkInputSizes()
                      {m_architecture->name, QString::number(training.width), QString::number(training.height),
                       QString::number(m_info.width), QString::number(m_info.height)},
                      QT_TRANSLATE_NOOP("Error", "Crop or resize both datasets to the same size."));
+}
+
+Result<void> TrainingRun::checkOnlySize(const QString &role, int width, int height) const
+{
+    const auto only = onlySize(*m_architecture, m_info.config);
+    if (width == only->width && height == only->height)
+        return {};
+    return makeError(errors::InvalidDataset,
+                     QT_TRANSLATE_NOOP("Error", "%1 reads images of %2×%3 pixels only, but the %4 images are %5×%6."),
+                     {m_architecture->name, QString::number(only->width), QString::number(only->height), role,
+                      QString::number(width), QString::number(height)},
+                     QT_TRANSLATE_NOOP("Error", "Resize and crop the images to %2×%3 pixels in Init Image "
+                                                "Transformation, or use another network."));
 }
 
 Result<void> TrainingRun::loadInitialWeights()

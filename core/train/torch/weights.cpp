@@ -82,6 +82,16 @@ QString misfit(const NamedTensor &ours, const TensorBlob &theirs, const ImportOp
         .arg(name, QLatin1String(elementTypeName(theirs.type)), QLatin1String(elementTypeName(needed)));
 }
 
+TensorBlob layoutOf(std::string name, const at::Tensor &tensor)
+{
+    TensorBlob blob;
+    blob.name = std::move(name);
+    blob.type = elementType(tensor.scalar_type());
+    blob.shape = tensor.sizes().vec();
+    blob.bytes = tensor.nbytes();
+    return blob;
+}
+
 std::map<std::string, const TensorBlob *> byName(const StateDict &weights)
 {
     std::map<std::string, const TensorBlob *> out;
@@ -92,10 +102,8 @@ std::map<std::string, const TensorBlob *> byName(const StateDict &weights)
 
 void copyInto(const NamedTensor &entry, const TensorBlob &blob)
 {
-    auto *data = const_cast<std::byte *>(blob.data); // from_blob has no const form; only read here
-    const at::Tensor source = at::from_blob(data, blob.shape, at::TensorOptions().dtype(scalarType(blob.type)));
     at::Tensor destination = entry.tensor;
-    destination.copy_(source);
+    destination.copy_(viewOf(blob));
 }
 
 } // namespace weightsdetail
@@ -103,31 +111,36 @@ void copyInto(const NamedTensor &entry, const TensorBlob &blob)
 StateDict layoutOf(const Module &module)
 {
     StateDict out;
-    for (const NamedTensor &entry : module.stateDict()) {
-        TensorBlob blob;
-        blob.name = entry.name;
-        blob.type = weightsdetail::elementType(entry.tensor.scalar_type());
-        blob.shape = entry.tensor.sizes().vec();
-        blob.bytes = entry.tensor.nbytes();
-        out.push_back(std::move(blob));
-    }
+    for (const NamedTensor &entry : module.stateDict())
+        out.push_back(weightsdetail::layoutOf(entry.name, entry.tensor));
     return out;
 }
 
 StateDict exportWeights(const Module &module)
 {
     c10::NoGradGuard noGrad;
-    StateDict out = layoutOf(module);
-    auto blob = out.begin();
-    for (const NamedTensor &entry : module.stateDict()) {
-        auto copy = std::make_shared<at::Tensor>(
-            at::empty(entry.tensor.sizes(), entry.tensor.options().device(at::kCPU).requires_grad(false)));
-        copy->copy_(entry.tensor);
-        blob->data = static_cast<const std::byte *>(copy->const_data_ptr());
-        blob->owner = std::move(copy);
-        ++blob;
-    }
+    StateDict out;
+    for (const NamedTensor &entry : module.stateDict())
+        out.push_back(blobOf(entry.name, entry.tensor));
     return out;
+}
+
+TensorBlob blobOf(std::string name, const at::Tensor &tensor)
+{
+    c10::NoGradGuard noGrad;
+    TensorBlob blob = weightsdetail::layoutOf(std::move(name), tensor);
+    auto copy =
+        std::make_shared<at::Tensor>(at::empty(tensor.sizes(), tensor.options().device(at::kCPU).requires_grad(false)));
+    copy->copy_(tensor);
+    blob.data = static_cast<const std::byte *>(copy->const_data_ptr());
+    blob.owner = std::move(copy);
+    return blob;
+}
+
+at::Tensor viewOf(const TensorBlob &blob)
+{
+    auto *data = const_cast<std::byte *>(blob.data); // from_blob has no const form; only to be read
+    return at::from_blob(data, blob.shape, at::TensorOptions().dtype(weightsdetail::scalarType(blob.type)));
 }
 
 QString weightsMismatch(const Module &module, const StateDict &weights, const ImportOptions &options)

@@ -13,6 +13,11 @@ StateDict exportWeights(const Module &module);
 /// The same without values: the module may be of shapes only.
 StateDict layoutOf(const Module &module);
 
+/// A deep copy in host memory, contiguous, under this name.
+TensorBlob blobOf(std::string name, const at::Tensor &tensor);
+/// The values of a blob, which the tensor looks at: only to be read, while the blob lives.
+at::Tensor viewOf(const TensorBlob &blob);
+
 struct ImportOptions
 {
     std::string headPrefix; ///< misshapen tensors of this prefix keep their values

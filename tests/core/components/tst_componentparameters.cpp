@@ -202,6 +202,8 @@ void TestComponentParameters::everyParameterIsTested_data()
         {"densenet", {"tst_modelcomponents"}},
         {"efficientnet", {"tst_modelcomponents"}},
         {"mobilenet", {"tst_modelcomponents"}},
+        {"convnext", {"tst_modelcomponents"}},
+        {"vision-transformer", {"tst_modelcomponents"}},
         {"load-model", {"tst_modelcomponents"}},
         {"basic-network", {here}},
         {"train-pytorch-model", {"tst_trainmodel"}},

@@ -178,6 +178,25 @@ void TestModelComponents::parametersMoveTheModel_data()
     QTest::newRow("mobilenet, the smallest")
         << "mobilenet" << QVariantMap{{"model_name", "mobilenet_v3_small"}} << "mobilenet_v3_small" << none
         << "2.5 M parameters · 56.5 MMAC · 224 × 224";
+    QTest::newRow("convnext") << "convnext" << QVariantMap{} << "convnext_tiny" << none
+                              << "28.6 M parameters · 4.5 GMAC · 224 × 224";
+    QTest::newRow("convnext, model_name") << "convnext" << QVariantMap{{"model_name", "convnext_small"}}
+                                          << "convnext_small" << none << "50.2 M parameters · 8.7 GMAC · 224 × 224";
+    QTest::newRow("vision-transformer") << "vision-transformer" << QVariantMap{} << "vit_b_16" << none
+                                        << "86.6 M parameters · 17.6 GMAC · 224 × 224";
+    QTest::newRow("vision-transformer, model_name") << "vision-transformer" << QVariantMap{{"model_name", "vit_b_32"}}
+                                                    << "vit_b_32" << none << "88.2 M parameters · 4.4 GMAC · 224 × 224";
+    // One channel saves 2·64·49 weights, each used 112² times.
+    QTest::newRow("resnet, input_channels")
+        << "resnet" << QVariantMap{{"input_channels", "1"}} << "resnet18" << QJsonObject{{"in_channels", 1}}
+        << "11.7 M parameters · 1.7 GMAC · 224 × 224";
+    for (const auto &[family, architecture, figures] :
+         {std::tuple("densenet", "densenet121", "8.0 M parameters · 2.8 GMAC"),
+          std::tuple("convnext", "convnext_tiny", "28.6 M parameters · 4.4 GMAC"),
+          std::tuple("vision-transformer", "vit_b_16", "86.2 M parameters · 17.5 GMAC")})
+        QTest::addRow("%s, input_channels", family)
+            << family << QVariantMap{{"input_channels", "1"}} << architecture << QJsonObject{{"in_channels", 1}}
+            << QString::fromUtf8(figures) + QStringLiteral(" · 224 × 224");
 }
 
 void TestModelComponents::parametersMoveTheModel()

@@ -119,6 +119,11 @@ void TestNetworkInterop::passes_data()
     QTest::newRow("efficientnet_lite2, odd size") << "efficientnet_lite2" << whole << 45;
     QTest::newRow("mobilenet_v2") << "mobilenet_v2" << sure << 40;
     QTest::newRow("mobilenet_v3_small") << "mobilenet_v3_small" << sure << 45;
+    QTest::newRow("convnext_tiny") << "convnext_tiny" << QJsonObject{{QStringLiteral("stochastic_depth_prob"), 0}}
+                                   << 64;
+    QTest::newRow("convnext_tiny, odd size")
+        << "convnext_tiny" << QJsonObject{{QStringLiteral("stochastic_depth_prob"), 0}} << 75;
+    QTest::newRow("vit_b_32") << "vit_b_32" << QJsonObject() << 224;
 }
 
 void TestNetworkInterop::passes()
