@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/train/torch/weights.h"
 
+#include "core/model/mappedfile.h"
+
 #include <QStringList>
 
 #include <array>
+#include <cstring>
 #include <map>
 
 namespace tw {
@@ -92,10 +95,19 @@ std::map<std::string, const TensorBlob *> byName(const StateDict &weights)
 
 void copyInto(const NamedTensor &entry, const TensorBlob &blob)
 {
-    auto *data = const_cast<std::byte *>(blob.data); // from_blob has no const form; only read here
-    const at::Tensor source = at::from_blob(data, blob.shape, at::TensorOptions().dtype(scalarType(blob.type)));
+    const auto options = at::TensorOptions().dtype(scalarType(blob.type));
+    at::Tensor source;
+    if (reinterpret_cast<std::uintptr_t>(blob.data) % elementBytes(blob.type) == 0) {
+        auto *data = const_cast<std::byte *>(blob.data); // from_blob has no const form; only read here
+        source = at::from_blob(data, blob.shape, options);
+    } else { // in the mapped file as it stands there
+        source = at::empty(blob.shape, options);
+        std::memcpy(source.mutable_data_ptr(), blob.data, blob.bytes);
+    }
     at::Tensor destination = entry.tensor;
     destination.copy_(source);
+    if (blob.mapped)
+        MappedFile::release({blob.data, blob.bytes});
 }
 
 } // namespace weightsdetail
@@ -125,6 +137,19 @@ StateDict exportWeights(const Module &module)
         copy->copy_(entry.tensor);
         blob->data = static_cast<const std::byte *>(copy->const_data_ptr());
         blob->owner = std::move(copy);
+        ++blob;
+    }
+    return out;
+}
+
+StateDict handOverWeights(const Module &module)
+{
+    StateDict out = layoutOf(module);
+    auto blob = out.begin();
+    for (const NamedTensor &entry : module.stateDict()) {
+        auto tensor = std::make_shared<at::Tensor>(entry.tensor.detach().cpu().contiguous());
+        blob->data = static_cast<const std::byte *>(tensor->const_data_ptr());
+        blob->owner = std::move(tensor);
         ++blob;
     }
     return out;

@@ -89,6 +89,7 @@ private:
     fs::path put(const QByteArray &bytes) const
     {
         const fs::path file = fs::path(m_dir.path().toStdString()) / "weights.pth";
+        fs::remove(file); // a file that is cut and written again is flushed to disk by some file systems
         std::ofstream(file, std::ios::binary).write(bytes.constData(), bytes.size());
         return file;
     }
