@@ -2,6 +2,7 @@
 #include "core/model/mappedfile.h"
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -37,6 +38,16 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const fs::path &file)
     if (data == MAP_FAILED)
         return openError(file, mapErrno);
     return std::shared_ptr<const MappedFile>(new MappedFile(static_cast<const std::byte *>(data), size));
+}
+
+void MappedFile::release(std::span<const std::byte> piece)
+{
+    if (piece.empty())
+        return;
+    static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+    const auto first = reinterpret_cast<std::uintptr_t>(piece.data());
+    const std::uintptr_t begin = first / page * page, end = (first + piece.size() + page - 1) / page * page;
+    ::madvise(reinterpret_cast<void *>(begin), end - begin, MADV_DONTNEED); // only a hint: a failure changes nothing
 }
 
 MappedFile::~MappedFile()

@@ -76,23 +76,18 @@ std::string checkCoverage(const std::vector<SafetensorsEntry> &entries, std::uin
     return at == dataBytes ? std::string() : "bytes after the last tensor belong to none";
 }
 
-TensorBlob blobOf(const SafetensorsEntry &entry, const std::shared_ptr<const MappedFile> &mapping,
-                  const std::byte *data)
+TensorBlob blobOf(SafetensorsEntry &&entry, const std::shared_ptr<const MappedFile> &mapping, const std::byte *data)
 {
     TensorBlob blob;
-    blob.name = entry.name;
+    blob.name = std::move(entry.name);
     blob.type = entry.type;
-    blob.shape = entry.shape;
+    blob.shape = std::move(entry.shape);
     blob.bytes = entry.end - entry.begin;
     if (blob.bytes == 0)
         return blob;
     blob.data = data + entry.begin;
     blob.owner = mapping;
-    if (reinterpret_cast<std::uintptr_t>(blob.data) % elementBytes(entry.type) != 0) {
-        auto memory = std::make_shared<std::vector<std::byte>>(blob.data, blob.data + blob.bytes);
-        blob.data = memory->data();
-        blob.owner = std::move(memory);
-    }
+    blob.mapped = true;
     return blob;
 }
 
@@ -151,14 +146,15 @@ Result<StateDict> readSafetensors(const fs::path &file, WeightsReport *report)
         return refused(file, wrong);
     const std::byte *data = bytes.data() + lengthBytes + headerBytes;
     const std::uint64_t dataBytes = bytes.size() - lengthBytes - headerBytes;
-    StateDict weights;
     for (const SafetensorsEntry &entry : header.entries()) {
         if (const std::string reason = checkEntry(entry, dataBytes); !reason.empty())
             return refused(file, reason);
-        weights.push_back(blobOf(entry, mapping, data));
     }
     if (const std::string reason = checkCoverage(header.entries(), dataBytes); !reason.empty())
         return refused(file, reason);
+    StateDict weights;
+    for (SafetensorsEntry &entry : header.takeEntries())
+        weights.push_back(blobOf(std::move(entry), mapping, data));
     if (report) {
         report->format = QStringLiteral("safetensors");
         for (const auto &[key, value] : header.metadataTexts()) {

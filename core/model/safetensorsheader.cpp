@@ -4,13 +4,19 @@
 #include <QByteArrayView>
 #include <QStringDecoder>
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <unordered_set>
+#include <utility>
 
 namespace tw {
 
 namespace {
+
+constexpr std::size_t maxTensors = 200'000;
+constexpr std::size_t maxDimensions = 64;
+constexpr std::size_t maxTextBytes = std::size_t(16) << 20;
 
 std::optional<ElementType> elementType(const std::string &name)
 {
@@ -68,23 +74,29 @@ std::string SafetensorsHeader::parse(std::string_view json)
         fail("the header does not begin with '{'");
         return m_error;
     }
-    std::unordered_set<std::string> seen;
     std::string key;
     literal('{');
     for (bool first = true; m_error.empty() && !peek('}'); first = false) {
-        if (!member(key, first))
-            break;
-        if (!seen.insert(key).second)
-            fail("the name '" + key + "' stands in it twice");
-        else if (key == "__metadata__" ? !metadata() : !entry(key))
+        if (!member(key, first) || (key == "__metadata__" ? !metadata() : !entry(key)))
             break;
     }
-    if (m_error.empty() && literal('}')) {
+    if (m_error.empty() && literal('}') && namesDiffer()) {
         skipSpace();
         if (m_at != m_json.size())
             fail("the header goes on after its object");
     }
     return m_error;
+}
+
+bool SafetensorsHeader::namesDiffer()
+{
+    std::vector<std::string_view> names;
+    names.reserve(m_entries.size());
+    for (const SafetensorsEntry &entry : m_entries)
+        names.push_back(entry.name);
+    std::sort(names.begin(), names.end());
+    const auto twice = std::adjacent_find(names.begin(), names.end());
+    return twice == names.end() || fail("the name '" + std::string(*twice) + "' stands in it twice");
 }
 
 bool SafetensorsHeader::fail(const std::string &what)
@@ -129,7 +141,7 @@ bool SafetensorsHeader::text(std::string &out)
         const char c = m_json[m_at++];
         if (c == '"')
             return true;
-        if (static_cast<unsigned char>(c) < 0x20)
+        if (static_cast<unsigned char>(c) < 0x20 || out.size() >= maxTextBytes)
             break;
         if (c != '\\')
             out += c;
@@ -212,6 +224,8 @@ bool SafetensorsHeader::numbers(std::vector<std::uint64_t> &out)
         std::uint64_t value = 0;
         if ((!out.empty() && !literal(',')) || !number(value))
             return false;
+        if (out.size() == maxDimensions)
+            return fail("a tensor has more than 64 dimensions");
         out.push_back(value);
     }
     return literal(']');
@@ -219,16 +233,22 @@ bool SafetensorsHeader::numbers(std::vector<std::uint64_t> &out)
 
 bool SafetensorsHeader::metadata()
 {
+    if (std::exchange(m_hasMetadata, true))
+        return fail("the name '__metadata__' stands in it twice");
     if (!literal('{'))
         return false;
     std::unordered_set<std::string> seen;
+    std::size_t keyBytes = 0;
     std::string key, value;
     for (bool first = true; !peek('}'); first = false) {
         if (!member(key, first) || !text(value))
             return false;
         if (!seen.insert(key).second)
             return fail("the metadata key '" + key + "' stands in it twice");
-        m_metadata.emplace_back(key, value);
+        keyBytes += key.size();
+        if (keyBytes > maxTextBytes || seen.size() > maxTensors)
+            return fail("the metadata have too many keys");
+        m_metadata.emplace_back(key, key == "classes" ? value : std::string());
     }
     return literal('}');
 }
@@ -239,6 +259,8 @@ bool SafetensorsHeader::entry(const std::string &name)
     entry.name = name;
     if (name.empty())
         return fail("a tensor has an empty name");
+    if (m_entries.size() == maxTensors)
+        return fail("it holds more than 200,000 tensors");
     if (!literal('{'))
         return false;
     std::unordered_set<std::string> seen;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/weightschecks.h"
 
+#include "core/model/mappedfile.h"
+
 #include <QStringDecoder>
 
 #include <cstring>
@@ -13,13 +15,17 @@ namespace {
 /// Exponent bits all set: NaN or infinity, for every IEEE format and bfloat16.
 template <typename Bits> bool allFinite(const TensorBlob &blob, Bits exponentMask)
 {
-    for (std::size_t at = 0; at + sizeof(Bits) <= blob.bytes; at += sizeof(Bits)) {
-        Bits bits;
-        std::memcpy(&bits, blob.data + at, sizeof bits);
-        if ((bits & exponentMask) == exponentMask)
-            return false;
-    }
-    return true;
+    bool finite = true;
+    forEachPiece({blob.data, blob.bytes}, blob.mapped, [&](std::span<const std::byte> piece) {
+        for (std::size_t at = 0; at + sizeof(Bits) <= piece.size(); at += sizeof(Bits)) {
+            Bits bits;
+            std::memcpy(&bits, piece.data() + at, sizeof bits);
+            if ((bits & exponentMask) == exponentMask)
+                return finite = false;
+        }
+        return true;
+    });
+    return finite;
 }
 
 bool isFinite(const TensorBlob &blob)

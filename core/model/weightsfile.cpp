@@ -2,6 +2,7 @@
 #include "core/model/weightsfile.h"
 
 #include "core/model/mappedfile.h"
+#include "core/model/pthformats.h"
 
 #include <QString>
 
@@ -30,7 +31,7 @@ bool isWebPage(std::string_view head)
     return text.starts_with("<!doctype") || text.starts_with("<html") || text.starts_with("<?xml");
 }
 
-/// Protocol byte of a pickle that does not lie in a zip: the format before PyTorch 1.6, or any pickle.
+/// Protocol byte of a pickle that lies in none of torch.save's containers.
 bool isBarePickle(std::string_view head)
 {
     return head.size() > 2 && head[0] == '\x80' && head[1] >= 1 && head[1] <= 5;
@@ -65,8 +66,6 @@ const char *otherKind(std::string_view head)
     return std::all_of(head.begin(), head.end(), isText) ? "a text file" : nullptr;
 }
 
-constexpr std::string_view legacyMagic = "\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
-
 Result<StateDict> readSafetensorsOrExplain(const fs::path &file, std::string_view head, WeightsReport *report)
 {
     if (head.empty())
@@ -78,15 +77,11 @@ Result<StateDict> readSafetensorsOrExplain(const fs::path &file, std::string_vie
     if (isWebPage(head))
         return notWeights(file, QT_TRANSLATE_NOOP("Error", "%1 is a web page, not a weights file."),
                           QT_TRANSLATE_NOOP("Error", "Download the file itself, not the page about it."));
-    if (isBarePickle(head)) {
-        const bool legacy = head.substr(2).starts_with(legacyMagic);
+    if (isBarePickle(head))
         return notWeights(
-            file,
-            legacy ? QT_TRANSLATE_NOOP("Error", "%1 has the format that PyTorch wrote before version 1.6.")
-                   : QT_TRANSLATE_NOOP("Error", "%1 is a pickle without the zip that torch.save puts around it."),
+            file, QT_TRANSLATE_NOOP("Error", "%1 is a pickle that torch.save did not write."),
             QT_TRANSLATE_NOOP("Error",
                               "Load it in Python and save it again: torch.save(state_dict, \"weights.pth\")."));
-    }
     if (const char *kind = otherKind(head))
         return makeError(
             errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "%1 looks like %2, not like weights."),
@@ -106,10 +101,7 @@ Result<StateDict> readWeights(const fs::path &file, WeightsReport *report)
         const auto bytes = mapping->bytes().first(std::min<std::size_t>(mapping->bytes().size(), 512));
         head.assign(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     }
-    const bool zip = head.starts_with("PK\x03\x04") || head.starts_with("PK\x05\x06");
-    if (zip)
-        return readPth(file, report);
-    return readSafetensorsOrExplain(file, head, report);
+    return pthFormat(head) == PthFormat::None ? readSafetensorsOrExplain(file, head, report) : readPth(file, report);
 }
 
 } // namespace tw

@@ -19,13 +19,15 @@ struct ZipMember
 {
     std::shared_ptr<const void> owner;
     std::span<const std::byte> bytes;
+    bool mapped = false; ///< a piece of the mapped file
 };
 
 /// Members of a zip by name, through minizip; nothing is ever extracted to disk. One thread.
 class ZipReader
 {
 public:
-    /// InvalidModelDirectoryError: no readable central directory, a name twice, more than a million members.
+    /// InvalidModelDirectoryError: no readable central directory, a name twice, more than 200,000
+    /// members, names of more than 32 MiB.
     static Result<std::unique_ptr<ZipReader>> open(const fs::path &file);
     ~ZipReader();
     std::vector<std::string> names() const;

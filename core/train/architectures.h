@@ -5,6 +5,8 @@
 
 #include <QStringList>
 
+#include <optional>
+
 namespace tw {
 
 struct ModelSummary
@@ -70,5 +72,15 @@ struct RecognisedModel
 /// `what` names the file. CheckpointMismatchError listing every name against `architecture`, or against
 /// the network that is nearest; InvalidModelDirectoryError where none is near.
 Result<RecognisedModel> recogniseModel(StateDict weights, const QString &architecture, const QString &what);
+
+/// What is known of weights that need not fit.
+struct ModelGuess
+{
+    std::optional<RecognisedModel> model; ///< all names and shapes agree
+    QString nearest;                      ///< else the network that shares at least half of them; may be empty
+    QString differences;                  ///< names that lack, are too many or have another shape there
+};
+/// The network that names and shapes belong to, or the one that is nearest; `what` names the file.
+Result<ModelGuess> guessModel(StateDict weights, const QString &what);
 
 } // namespace tw

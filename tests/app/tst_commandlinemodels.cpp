@@ -128,7 +128,9 @@ void TestCommandLineModels::inspectsAModelDirectory()
                              "\"center_crop\"", "mean [0.485,0.456,0.406]", "11179077  parameters", "2565  fc\n"})
         QVERIFY2(text.contains(part), part);
     const QJsonObject file = jsonLines(cli({"inspect", at("m/weights.pth"), "--json", "--values"}).out).value(0);
-    QVERIFY(file.value("architecture").isNull() && !file.contains("classes"));
+    QCOMPARE(file.value("architecture").toString(), QStringLiteral("resnet18"));
+    QVERIFY(file.value("notes").toArray().first().toString().contains("all 122 names and shapes agree"));
+    QVERIFY(!file.contains("classes"));
     QCOMPARE(file.value("parameters"), seen.value("parameters"));
     QVERIFY(file.value("tensors").toArray().first().toObject().contains("sum"));
 }

@@ -9,15 +9,39 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 #include <optional>
+#include <string_view>
 
 namespace tw {
 
 namespace initialweights {
 
+/// Names that training frameworks give the network as a part of something larger. No network here has a
+/// part of such a name, so that one which all names begin with is never the network's own.
+std::string takeWrappersOff(StateDict &weights)
+{
+    std::string taken = stripNamePrefix(weights);
+    for (bool again = !weights.empty(); again;) {
+        again = false;
+        for (const std::string prefix : {"model.", "net.", "network.", "backbone."}) {
+            const bool all = std::all_of(weights.begin(), weights.end(), [&](const TensorBlob &blob) {
+                return blob.name.starts_with(prefix) && blob.name.size() > prefix.size();
+            });
+            if (!all)
+                continue;
+            for (TensorBlob &blob : weights)
+                blob.name.erase(0, prefix.size());
+            taken += prefix + stripNamePrefix(weights);
+            again = true;
+        }
+    }
+    return taken;
+}
+
 void takePrefixOff(InitialWeights &initial, const QString &what)
 {
-    if (const std::string prefix = stripNamePrefix(initial.weights); !prefix.empty())
+    if (const std::string prefix = takeWrappersOff(initial.weights); !prefix.empty())
         initial.notes += QStringLiteral("Every name in %1 begins with '%2', which was taken off.")
                              .arg(what, QString::fromStdString(prefix));
 }
@@ -145,19 +169,41 @@ Result<std::optional<Candidate>> candidateFor(const Architecture &architecture, 
     return std::optional<Candidate>(std::move(candidate));
 }
 
-/// Share of names that both have with the same shape, the head's left out of shape.
-double likeness(const Network &network, const StateDict &weights)
+/// Names and shapes of a network.
+struct Layout
 {
-    std::map<std::string, const TensorBlob *> given;
+    StateDict tensors;
+    std::string headPrefix;
+};
+
+/// Share of names that both have with the same shape; a head may have another number of classes.
+double likeness(const Layout &ours, const StateDict &weights)
+{
+    std::map<std::string_view, const TensorBlob *> given;
     for (const TensorBlob &blob : weights)
         given.emplace(blob.name, &blob);
-    const auto ours = network.stateDict();
     std::size_t equal = 0;
-    for (const NamedTensor &entry : ours) {
+    for (const TensorBlob &entry : ours.tensors) {
         const auto found = given.find(entry.name);
-        equal += found != given.end() && entry.tensor.sizes() == at::IntArrayRef(found->second->shape);
+        const bool head = !ours.headPrefix.empty() && entry.name.starts_with(ours.headPrefix);
+        equal += found != given.end() && (head || entry.shape == found->second->shape);
     }
-    return double(equal) / double(std::max({ours.size(), weights.size(), std::size_t(1)}));
+    return double(equal) / double(std::max({ours.tensors.size(), weights.size(), std::size_t(1)}));
+}
+
+/// Of a network whose shapes depend on the number of classes only; made once, since a file is compared
+/// with each of them.
+Result<const Layout *> usualLayout(const Architecture &architecture)
+{
+    static std::mutex mutex;
+    static std::map<QString, Layout> layouts;
+    const std::lock_guard lock(mutex);
+    auto found = layouts.find(architecture.name);
+    if (found == layouts.end()) {
+        TW_ASSIGN(network, makeNetwork({architecture.name, {}}, TensorPlace::ShapesOnly));
+        found = layouts.emplace(architecture.name, Layout{layoutOf(*network), network->headPrefix()}).first;
+    }
+    return &found->second;
 }
 
 QString firstNames(const StateDict &weights)
@@ -228,10 +274,16 @@ Result<std::optional<RecognisedModel>> tryArchitecture(const Architecture &archi
                                                        const QString &what, Nearest &nearest)
 {
     useCurrentNames(initial, architecture, what);
+    if (!architecture.argumentsOf) { // less work than a network of its own for each file
+        TW_ASSIGN(layout, usualLayout(architecture));
+        if (likeness(*layout, initial.weights) <= nearest.likeness)
+            return std::optional<RecognisedModel>();
+    }
     TW_ASSIGN(candidate, candidateFor(architecture, initial.weights));
     if (!candidate)
         return std::optional<RecognisedModel>();
-    const double like = likeness(*candidate->network, initial.weights);
+    const Layout layout{layoutOf(*candidate->network), candidate->network->headPrefix()};
+    const double like = likeness(layout, initial.weights);
     if (like <= nearest.likeness)
         return std::optional<RecognisedModel>();
     TW_ASSIGN(mismatch, mismatchOf(*candidate, initial.weights));
@@ -247,16 +299,26 @@ Result<std::optional<RecognisedModel>> tryArchitecture(const Architecture &archi
     return std::optional<RecognisedModel>(std::move(model));
 }
 
-Result<RecognisedModel> recogniseAmongAll(const InitialWeights &initial, const QString &what)
+constexpr double nearLikeness = 0.5;
+
+Result<std::optional<RecognisedModel>> lookAmongAll(const InitialWeights &initial, const QString &what,
+                                                    Nearest &nearest)
 {
-    constexpr double near = 0.5;
-    Nearest nearest;
     for (const Architecture &architecture : allArchitectures().items()) {
         TW_ASSIGN(model, tryArchitecture(architecture, initial, what, nearest));
         if (model)
-            return std::move(*model);
+            return model;
     }
-    if (nearest.likeness < near)
+    return std::optional<RecognisedModel>();
+}
+
+Result<RecognisedModel> recogniseAmongAll(const InitialWeights &initial, const QString &what)
+{
+    Nearest nearest;
+    TW_ASSIGN(model, lookAmongAll(initial, what, nearest));
+    if (model)
+        return std::move(*model);
+    if (nearest.likeness < nearLikeness)
         return nobodys(initial.weights, what);
     return nearMiss(initial.weights, nearest.config, nearest.mismatch, what);
 }
@@ -291,6 +353,24 @@ Result<RecognisedModel> recogniseModel(StateDict weights, const QString &archite
             return recogniseAmongAll(initial, what);
         TW_ASSIGN(wanted, findArchitecture(architecture));
         return recogniseAs(*wanted, initial, what);
+    });
+}
+
+Result<ModelGuess> guessModel(StateDict weights, const QString &what)
+{
+    using namespace initialweights;
+    return guarded([&]() -> Result<ModelGuess> {
+        InitialWeights initial{std::move(weights), {}};
+        takePrefixOff(initial, what);
+        Nearest nearest;
+        ModelGuess guess;
+        TW_ASSIGN(model, lookAmongAll(initial, what, nearest));
+        guess.model = std::move(model);
+        if (!guess.model && nearest.likeness >= nearLikeness) {
+            guess.nearest = nearest.config.architecture;
+            guess.differences = nearest.mismatch;
+        }
+        return guess;
     });
 }
 
@@ -335,7 +415,7 @@ Result<StateDict> fittedWeights(const ModelConfig &config, const StateDict &weig
     return guarded([&]() -> Result<StateDict> {
         TW_ASSIGN(network, makeNetwork(config, TensorPlace::Memory));
         TW_TRY(importWeights(*network, weights, what, initialweights::lenient({})));
-        return exportWeights(*network);
+        return handOverWeights(*network);
     });
 }
 

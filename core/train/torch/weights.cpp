@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/train/torch/weights.h"
 
+#include "core/model/mappedfile.h"
+
 #include <QStringList>
 
 #include <array>
+#include <cstring>
 #include <map>
 
 namespace tw {
@@ -104,6 +107,8 @@ void copyInto(const NamedTensor &entry, const TensorBlob &blob)
 {
     at::Tensor destination = entry.tensor;
     destination.copy_(viewOf(blob));
+    if (blob.mapped)
+        MappedFile::release({blob.data, blob.bytes});
 }
 
 } // namespace weightsdetail
@@ -139,8 +144,27 @@ TensorBlob blobOf(std::string name, const at::Tensor &tensor)
 
 at::Tensor viewOf(const TensorBlob &blob)
 {
+    const auto options = at::TensorOptions().dtype(weightsdetail::scalarType(blob.type));
+    if (reinterpret_cast<std::uintptr_t>(blob.data) % elementBytes(blob.type) != 0) { // in a mapped file, as it stands
+        at::Tensor copy = at::empty(blob.shape, options);
+        std::memcpy(copy.mutable_data_ptr(), blob.data, blob.bytes);
+        return copy;
+    }
     auto *data = const_cast<std::byte *>(blob.data); // from_blob has no const form; only to be read
-    return at::from_blob(data, blob.shape, at::TensorOptions().dtype(weightsdetail::scalarType(blob.type)));
+    return at::from_blob(data, blob.shape, options);
+}
+
+StateDict handOverWeights(const Module &module)
+{
+    StateDict out = layoutOf(module);
+    auto blob = out.begin();
+    for (const NamedTensor &entry : module.stateDict()) {
+        auto tensor = std::make_shared<at::Tensor>(entry.tensor.detach().cpu().contiguous());
+        blob->data = static_cast<const std::byte *>(tensor->const_data_ptr());
+        blob->owner = std::move(tensor);
+        ++blob;
+    }
+    return out;
 }
 
 QString weightsMismatch(const Module &module, const StateDict &weights, const ImportOptions &options)

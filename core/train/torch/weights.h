@@ -10,6 +10,10 @@ namespace tw {
 /// Deep copies in host memory, contiguous, in PyTorch's state_dict order.
 StateDict exportWeights(const Module &module);
 
+/// The same without copies where the module's own tensors are contiguous in host memory; they live on in
+/// the result. For a module that is not used any more.
+StateDict handOverWeights(const Module &module);
+
 /// The same without values: the module may be of shapes only.
 StateDict layoutOf(const Module &module);
 

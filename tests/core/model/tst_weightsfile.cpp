@@ -34,6 +34,7 @@ static StateDict sample()
 /// Without a sync: these tests write thousands of small files.
 static void put(const fs::path &file, const QByteArray &bytes)
 {
+    fs::remove(file); // a file that is cut and written again is flushed to disk by some file systems
     std::ofstream(file, std::ios::binary).write(bytes.constData(), bytes.size());
 }
 
