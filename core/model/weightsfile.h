@@ -9,6 +9,8 @@
 
 namespace tw {
 
+class ByteSink; // outputfile.h
+
 /// What a reader met besides the tensors, for `inspect` and for the log.
 struct WeightsReport
 {
@@ -25,6 +27,8 @@ struct WeightsReport
 /// each, stored records aligned to 64 bytes. Written to a temporary sibling, synced, renamed; needs
 /// no memory beside the tensors'. FailedToWriteOutputsError.
 Result<void> writePth(const fs::path &file, const StateDict &weights);
+/// The same bytes to anything that takes them; names and sizes of the tensors are not checked.
+Result<void> writePth(ByteSink &out, const StateDict &weights);
 /// Tensors of a zip-format .pth: a state_dict, or one below 'state_dict', 'model_state_dict' or
 /// 'model'; views become contiguous copies, the rest stays in the mapped file. Names as they stand in
 /// the file (see stripNamePrefix). A restricted pickle machine: fixed allowed names and opcodes,

@@ -38,6 +38,7 @@ private:
     Result<void> checkImages();
     Result<void> checkInputSizes();
     Result<void> loadInitialWeights();
+    void chooseLayers();
     void initialiseOptimizer();
     /// ModuleOutOfMemoryError, from the shapes alone, before any of the weights takes memory.
     Result<void> checkWeightsMemory();
