@@ -32,6 +32,7 @@ PreflightReply preflightModel(const PreflightRequest &request, ModelConfig confi
 {
     PreflightReply reply;
     PortFacts facts = modelFacts(config);
+    facts.extra.insert(QStringLiteral("fresh_weights"), request.values.text("weights") == QLatin1String("none"));
     if (wantsFile(request.values)) {
         const auto checked = networks.checkInitialWeights(config, request.values.path("weights_file"));
         if (!checked.ok())

@@ -27,7 +27,7 @@ void addWeightsParameters(ComponentType &type);
 void finishModelComponent(ComponentType &type, std::function<ModelConfig(const ParameterValues &)> ofFamily,
                           const NetworkFunctions &networks);
 
-/// Facts of the output untrained_model.
+/// Facts of the output untrained_model; a component adds fresh_weights where it knows it.
 PortFacts modelFacts(const ModelConfig &config);
 /// "11.7 M parameters · 1.8 GMAC · 224 × 224" for the node; facts get parameters and multiply_adds.
 QString addFigures(const ModelSummary &summary, PortFacts &facts);

@@ -37,6 +37,7 @@ PreflightReply preflightBasicNetwork(const PreflightRequest &request)
     PortFacts facts;
     facts.extra.insert(QStringLiteral("architecture"), config.architecture);
     facts.extra.insert(QStringLiteral("arguments"), config.arguments.toVariantMap());
+    facts.extra.insert(QStringLiteral("fresh_weights"), true);
     PreflightReply reply;
     const int channels = request.values.text("input_channels").toInt();
     const auto summary = summarizeModel(config, channels, usualSize, usualSize);

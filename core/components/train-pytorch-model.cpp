@@ -6,7 +6,9 @@
 #include "core/train/architectures.h"
 #include "core/train/cachechecks.h"
 #include "core/train/devices.h"
+#include "core/train/parity.h"
 #include "core/train/trainer.h"
+#include "core/train/trainingdata.h"
 #include "core/train/trainingparameters.h"
 
 #include <QDateTime>
@@ -89,6 +91,10 @@ PreflightReply preflightTraining(const PreflightRequest &request)
     reply.outputs.insert(QStringLiteral("trained_model"), facts);
     if (reply.errors.isEmpty())
         reply.summary = dataAndModelSummary(request);
+    const PortFacts model = request.inputs.value(QStringLiteral("untrained_model"));
+    if (request.values.text("trainable_layers") == QLatin1String("head")
+        && model.extra.value(QStringLiteral("fresh_weights")).toBool())
+        reply.warnings.append(freshHeadWarning());
     describeCache(request, reply);
     return reply;
 }
@@ -137,6 +143,7 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
     spec.printFrequency = boundedInt(values.integer("print_frequency"));
     spec.device = values.text("device");
     setOptimizer(spec, values);
+    spec.trainableLayers = values.text("trainable_layers");
     spec.labelSmoothing = values.real("label_smoothing");
     spec.balancedClasses = values.text("class_weights") == QLatin1String("balanced");
     spec.gradientClipNorm = values.real("gradient_clip_norm");
@@ -211,6 +218,22 @@ std::future<void> reportLeaksBeside(const ManifestPtr &training, const ManifestP
     });
 }
 
+/// The model directory, whole and checked: the folder is the engine's, which drops it after an error.
+Result<void> writeModel(const fs::path &folder, const TrainingSpec &spec, TrainingResult &result, RunContext &context)
+{
+    result.info.provenance = provenance(spec, context);
+    ModelDirectoryExtras extras;
+    extras.metricsFile = context.nodeFolder() / "metrics.jsonl";
+    if (const auto pipeline =
+            readFile(context.nodeFolder().parent_path().parent_path() / "pipeline.json", errors::InvalidPipeline);
+        pipeline.ok())
+        extras.pipeline = *pipeline;
+    TW_TRY(writeModelDirectory(folder, result.info, result.weights, extras));
+    return certifyModel(
+        folder, {result.info, result.weights, spec.validation, spec.seed, spec.batchSize, spec.device, spec.threads},
+        context);
+}
+
 Result<RunReply> runTraining(const RunRequest &request)
 {
     RunContext &context = request.context;
@@ -223,15 +246,7 @@ Result<RunReply> runTraining(const RunRequest &request)
     spec.validation = validation;
     const std::future<void> leaks = reportLeaksBeside(training, validation, context); // its end waits
     TW_ASSIGN(result, train(spec, context));
-    result.info.provenance = provenance(spec, context);
-    ModelDirectoryExtras extras;
-    extras.metricsFile = context.nodeFolder() / "metrics.jsonl";
-    if (const auto pipeline =
-            readFile(context.nodeFolder().parent_path().parent_path() / "pipeline.json", errors::InvalidPipeline);
-        pipeline.ok())
-        extras.pipeline = *pipeline;
-    const QString port = QStringLiteral("trained_model");
-    TW_TRY(writeModelDirectory(request.outputFolders.value(port), result.info, result.weights, extras));
+    TW_TRY(writeModel(request.outputFolders.value(QStringLiteral("trained_model")), spec, result, context));
     reportResults(result, context);
     return RunReply{};
 }

@@ -9,18 +9,28 @@
 
 namespace tw {
 
+/// Where writers of large files put their bytes, one after the other. Errors: FailedToWriteOutputsError.
+class ByteSink
+{
+public:
+    virtual ~ByteSink() = default;
+    virtual Result<void> write(const void *data, std::size_t bytes) = 0;
+    /// Bytes written so far.
+    virtual std::uint64_t position() const = 0;
+};
+
 /// A large file written piece by piece beside its destination and renamed into place by commit();
 /// removed when not committed. Every failure is FailedToWriteOutputsError.
-class OutputFile
+class OutputFile final : public ByteSink
 {
 public:
     explicit OutputFile(fs::path destination);
-    ~OutputFile();
+    ~OutputFile() override;
     OutputFile(const OutputFile &) = delete;
     OutputFile &operator=(const OutputFile &) = delete;
     Result<void> open();
-    Result<void> write(const void *data, std::size_t bytes);
-    std::uint64_t position() const { return m_position; }
+    Result<void> write(const void *data, std::size_t bytes) override;
+    std::uint64_t position() const override { return m_position; }
     /// fsync, rename.
     Result<void> commit();
 

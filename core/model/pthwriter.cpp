@@ -130,6 +130,12 @@ Result<void> writePth(const fs::path &file, const StateDict &weights)
     TW_TRY(checkWritable(file, weights));
     OutputFile out(file);
     TW_TRY(out.open());
+    TW_TRY(writePth(out, weights));
+    return out.commit();
+}
+
+Result<void> writePth(ByteSink &out, const StateDict &weights)
+{
     ZipWriter zip(out);
     const std::string pickle = pickleOf(weights);
     TW_TRY(zip.add("archive/data.pkl", pickle.data(), pickle.size()));
@@ -137,8 +143,7 @@ Result<void> writePth(const fs::path &file, const StateDict &weights)
     for (std::size_t i = 0; i < weights.size(); ++i)
         TW_TRY(zip.add("archive/data/" + std::to_string(i), weights[i].data, weights[i].bytes));
     TW_TRY(zip.add("archive/version", "3\n", 2));
-    TW_TRY(zip.finish());
-    return out.commit();
+    return zip.finish();
 }
 
 } // namespace tw

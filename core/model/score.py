@@ -14,7 +14,6 @@ import json
 import math
 import os
 import sys
-import urllib.parse
 
 import torch
 import torchvision
@@ -61,10 +60,8 @@ OWN_NETWORKS = {"small_cnn": SmallCnn, "mlp": Mlp}
 
 
 def class_name(entry):
-    """A name that is not UTF-8 is stored percent-encoded."""
-    if isinstance(entry, dict):
-        return os.fsdecode(urllib.parse.unquote_to_bytes(entry["path"]))
-    return entry
+    """A name that is not UTF-8 is stored percent-encoded, and shown so."""
+    return entry["path"] if isinstance(entry, dict) else entry
 
 
 def with_input_channels(network, channels):

@@ -9,6 +9,8 @@
 
 namespace tw {
 
+class ByteSink; // outputfile.h
+
 /// What a reader met besides the tensors, for `inspect` and for the log.
 struct WeightsReport
 {
@@ -27,6 +29,8 @@ struct WeightsReport
 /// each, stored records aligned to 64 bytes. Written to a temporary sibling, synced, renamed; needs
 /// no memory beside the tensors'. FailedToWriteOutputsError.
 Result<void> writePth(const fs::path &file, const StateDict &weights);
+/// The same bytes to anything that takes them; names and sizes of the tensors are not checked.
+Result<void> writePth(ByteSink &out, const StateDict &weights);
 /// Tensors of a file that torch.save wrote, whichever of its three containers it is (zip since PyTorch 1.6,
 /// pickles and storages one after the other, tar before 0.1.10): a state_dict, or one below 'state_dict',
 /// 'model_state_dict', 'model', 'net' and the like, or the moving average (EMA) beside them where nothing

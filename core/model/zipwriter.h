@@ -14,7 +14,7 @@ namespace tw {
 class ZipWriter
 {
 public:
-    explicit ZipWriter(OutputFile &out) : m_out(out) {}
+    explicit ZipWriter(ByteSink &out) : m_out(out) {}
     Result<void> add(const std::string &name, const void *data, std::size_t bytes);
     /// Central directory; nothing may be added afterwards.
     Result<void> finish();
@@ -27,7 +27,7 @@ private:
         std::uint64_t bytes;
         std::uint64_t offset;
     };
-    OutputFile &m_out;
+    ByteSink &m_out;
     std::vector<Record> m_records;
 };
 

@@ -14,6 +14,9 @@ class Predictor
 public:
     /// `device`: auto | cpu | cuda:N. InvalidModelDirectoryError, CheckpointMismatchError, DeviceUnavailableError.
     static Result<std::unique_ptr<Predictor>> load(const fs::path &modelFolder, const QString &device, int threads = 0);
+    /// The network of `info` with these weights; `what` names them in messages. The errors of load().
+    static Result<std::unique_ptr<Predictor>> create(const ModelInfo &info, const StateDict &weights,
+                                                     const QString &what, const QString &device, int threads = 0);
     ~Predictor();
     const ModelInfo &info() const;
     /// Logits N×classes, row-major float32.

@@ -135,6 +135,12 @@ Result<TrainingData> checkTrainingData(const TrainingSpec &spec)
     return data;
 }
 
+QString freshHeadWarning()
+{
+    return QStringLiteral("Only the head is trained, but the layers below it have fresh weights: it learns from random "
+                          "features. Give the model initial weights, or set trainable_layers to all.");
+}
+
 Result<InputSize> inputSize(const ManifestPtr &manifest, const TransformList &transforms, std::uint64_t seed)
 {
     if (const auto fixed = fixedOutputSize(transforms))

@@ -23,6 +23,9 @@ struct TrainingData
 /// NotLabeledDatasetError, InvalidDatasetError, LessThanOrEqualToError (batch_size).
 Result<TrainingData> checkTrainingData(const TrainingSpec &spec);
 
+/// What is said before and in a training of the head alone whose other layers have no initial weights.
+QString freshHeadWarning();
+
 struct InputSize
 {
     int height = 0, width = 0;

@@ -146,6 +146,18 @@ void addScheduleParameters(ComponentType &type)
                        .withHelp(QT_TRANSLATE_NOOP("Parameter", "Factor of the learning rate at each fall.")));
 }
 
+void addLayerParameters(ComponentType &type)
+{
+    type.parameter(
+        ParameterSpec::choice("trainable_layers", QT_TRANSLATE_NOOP("Parameter", "Trainable layers"), "all",
+                              {{QStringLiteral("all"), QT_TRANSLATE_NOOP("Parameter", "All")},
+                               {QStringLiteral("head"), QT_TRANSLATE_NOOP("Parameter", "Head only")}})
+            .isAdvanced()
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Head only trains the last layer and leaves all others as the "
+                                                     "initial weights have them: quick, and enough for few pictures "
+                                                     "that resemble those the weights come from.")));
+}
+
 void addLossParameters(ComponentType &type)
 {
     type.parameter(ParameterSpec::real("label_smoothing", QT_TRANSLATE_NOOP("Parameter", "Label smoothing"), 0)
@@ -268,6 +280,7 @@ void addTrainingParameters(ComponentType &type)
     addBasicParameters(type);
     addOptimizerParameters(type);
     addScheduleParameters(type);
+    addLayerParameters(type);
     addLossParameters(type);
     addStoppingParameters(type);
     addLoopParameters(type);

@@ -35,6 +35,7 @@ struct TrainingSpec
     double endLearningRate = 0;                      ///< polynomial, cosine
     int stepSize = 7;                                ///< step: epochs
     double gamma = 0.1;                              ///< step
+    QString trainableLayers = QStringLiteral("all"); ///< all | head
     double labelSmoothing = 0;
     bool balancedClasses = false;                          ///< class_weights balanced
     double gradientClipNorm = 0;                           ///< 0: off

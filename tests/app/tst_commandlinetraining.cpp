@@ -78,7 +78,7 @@ void TestCommandLineTraining::trainsAndEvaluates()
     QCOMPARE(firstRate, 0.04);
 
     for (const char *name : {"model.json", "weights.pth", "weights.safetensors", "labels.txt", "score.py",
-                             "metrics.jsonl", "pipeline.json"})
+                             "metrics.jsonl", "pipeline.json", "parity.json"})
         QVERIFY2(fs::file_size(folder() / "model" / name) > 0, name);
     const auto model = readJsonObject(folder() / "model" / "model.json", errors::InvalidDataset);
     TW_VERIFY(model);

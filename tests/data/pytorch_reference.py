@@ -93,9 +93,13 @@ def run_steps(case, folder, dtype):
     model = build(case)
     model.load_state_dict(torch.load(folder / "initial.pth", weights_only=True), strict=True)
     model = model.to(dtype)
+    if case["head"]:  # all else keeps its values: no gradients, and statistics as they are
+        model.eval()
+        for name, parameter in model.named_parameters():
+            parameter.requires_grad_(name.startswith(case["head"]))
     images, labels = load_images(case, folder)
     images = images.to(dtype)
-    optimizer = make_optimizer(case, list(model.parameters()))
+    optimizer = make_optimizer(case, [parameter for parameter in model.parameters() if parameter.requires_grad])
     weights = class_weights(case, labels, dtype)
     # With accumulation a step sees its batches as one: without batch norm that is the same.
     groups = torch.tensor(case["order"]).split(case["batch_size"] * case["accumulation"])

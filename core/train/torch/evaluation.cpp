@@ -8,7 +8,7 @@ namespace evaluationdetail {
 class EvaluationMode
 {
 public:
-    explicit EvaluationMode(Module &network) : m_network(network), m_before(network.isTraining())
+    explicit EvaluationMode(Module &network) : m_network(network), m_before(network.isSetToTraining())
     {
         network.setTraining(false);
     }

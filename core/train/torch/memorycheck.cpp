@@ -117,10 +117,13 @@ Result<void> TrainingRun::checkWeightsMemory()
     if (!m_device->is_cpu())
         return {};
     TW_ASSIGN(shapes, makeNetwork(m_info.config, TensorPlace::ShapesOnly));
+    if (m_spec.trainableLayers == QLatin1String("head"))
+        shapes->trainHeadOnly();
     const double weights = double(shapes->parameterCount()) * double(sizeof(float));
-    // Weights, gradients, optimizer states, and the kept copy while another takes its place.
+    const double trained = double(shapes->trainableParameterCount()) * double(sizeof(float));
+    // Weights, the kept copy while another takes its place; of what is trained gradients and optimizer states.
     const int states = m_spec.optimizer != QLatin1String("sgd") ? 2 : m_spec.momentum > 0 ? 1 : 0;
-    const double needed = weights * (4 + states), available = double(availableMemoryBytes());
+    const double needed = weights * 3 + trained * (1 + states), available = double(availableMemoryBytes());
     if (needed <= 0.9 * available)
         return {};
     return makeError(errors::ModuleOutOfMemory,
@@ -143,11 +146,12 @@ Result<void> TrainingRun::checkMemory()
     };
     const std::int64_t one = measure(1), two = measure(2);
     const std::int64_t weights = memorycheck::bytesOf(m_network->parameters());
+    const std::int64_t trained = memorycheck::bytesOf(m_network->trainableParameters());
     const std::int64_t image =
         std::int64_t(m_info.channels) * m_info.height * m_info.width * std::int64_t(sizeof(float));
     StepMemory memory;
     // Optimizer states, and the kept weights twice while one copy takes the place of another.
-    memory.fixed = std::max<std::int64_t>(0, 2 * one - two) + weights * (m_optimizer->statesPerParameter() + 2);
+    memory.fixed = std::max<std::int64_t>(0, 2 * one - two) + trained * m_optimizer->statesPerParameter() + weights * 2;
     memory.perImage =
         std::max<std::int64_t>(image, two - one) + image * (1 + std::max(1, m_spec.numWorkers) * m_spec.prefetch);
     m_stepBytes = memory.needed(m_spec.batchSize);

@@ -5,7 +5,15 @@ namespace tw {
 
 namespace moduledetail {
 thread_local TensorPlace currentPlace = TensorPlace::Memory;
+
+std::int64_t elements(const std::vector<at::Tensor> &tensors)
+{
+    std::int64_t count = 0;
+    for (const at::Tensor &tensor : tensors)
+        count += tensor.numel();
+    return count;
 }
+} // namespace moduledetail
 
 TensorPlaceScope::TensorPlaceScope(TensorPlace place) : m_before(std::exchange(moduledetail::currentPlace, place)) {}
 
@@ -47,7 +55,7 @@ void Module::collect(const std::string &prefix, std::vector<NamedTensor> &out) c
     for (const bool buffers : {false, true}) {
         for (const NamedTensor &entry : m_tensors) {
             if (entry.isBuffer == buffers)
-                out.push_back({prefix + entry.name, entry.tensor, buffers});
+                out.push_back({prefix + entry.name, entry.tensor, buffers, m_frozen});
         }
     }
     for (const auto &[name, child] : m_children)
@@ -71,12 +79,35 @@ std::vector<at::Tensor> Module::parameters() const
     return out;
 }
 
+std::vector<at::Tensor> Module::trainableParameters() const
+{
+    std::vector<at::Tensor> out;
+    for (const NamedTensor &entry : stateDict()) {
+        if (!entry.isBuffer && !entry.isFrozen)
+            out.push_back(entry.tensor);
+    }
+    return out;
+}
+
 std::int64_t Module::parameterCount() const
 {
-    std::int64_t count = 0;
-    for (const at::Tensor &tensor : parameters())
-        count += tensor.numel();
-    return count;
+    return moduledetail::elements(parameters());
+}
+
+std::int64_t Module::trainableParameterCount() const
+{
+    return moduledetail::elements(trainableParameters());
+}
+
+void Module::freezeAllBut(const std::string &prefix, const std::string &path)
+{
+    if (path.compare(0, prefix.size(), prefix) == 0)
+        return;
+    m_frozen = true;
+    for (NamedTensor &entry : m_tensors)
+        entry.tensor.requires_grad_(false);
+    for (auto &[name, child] : m_children)
+        child->freezeAllBut(prefix, path + name + '.');
 }
 
 void Module::setTraining(bool training)

@@ -18,6 +18,7 @@ struct NamedTensor
     std::string name; ///< "layer1.0.conv1.weight"
     at::Tensor tensor;
     bool isBuffer = false;
+    bool isFrozen = false; ///< a tensor of a part that training leaves alone
 };
 
 /// Where constructors put their tensors. Shapes only: tensors without memory, for counting and
@@ -56,7 +57,13 @@ public:
     std::vector<NamedTensor> stateDict() const;
     std::vector<at::Tensor> parameters() const;
     std::int64_t parameterCount() const;
-    bool isTraining() const { return m_training; }
+    /// Those that training moves: all but the frozen ones.
+    std::vector<at::Tensor> trainableParameters() const;
+    std::int64_t trainableParameterCount() const;
+    /// Whether this module behaves as in training: a frozen one never does.
+    bool isTraining() const { return m_training && !m_frozen; }
+    /// What setTraining() said last, of frozen modules too.
+    bool isSetToTraining() const { return m_training; }
     void setTraining(bool training);
     void moveTo(const at::Device &device);
     /// Four-dimensional parameters become channels_last in memory; values and shapes stay.
@@ -70,6 +77,10 @@ public:
     }
 
 protected:
+    /// Freezes this module and all below it but those whose names begin with `prefix`: from then on they
+    /// behave as in evaluation and their parameters get no gradient, so that a pass keeps nothing of them
+    /// for the backward pass. `path` is the name of this module with a dot, empty for the whole.
+    void freezeAllBut(const std::string &prefix, const std::string &path);
     /// The returned handle shares its data with the registered one for the module's life.
     at::Tensor addParameter(std::string name, at::IntArrayRef shape);
     at::Tensor addBuffer(std::string name, const at::Tensor &value);
@@ -88,6 +99,7 @@ private:
     std::vector<NamedTensor> m_tensors;
     std::vector<std::pair<std::string, std::unique_ptr<Module>>> m_children;
     bool m_training = true;
+    bool m_frozen = false;
 };
 
 /// A whole classifier.
@@ -96,6 +108,8 @@ class Network : public Module
 public:
     /// Name prefix of the last layer ("fc."), which is replaced when the number of classes differs.
     virtual std::string headPrefix() const = 0;
+    /// Freezes all but the last layer.
+    void trainHeadOnly() { freezeAllBut(headPrefix(), {}); }
 };
 
 /// Options of a new tensor in the current TensorPlaceScope.

@@ -31,22 +31,33 @@ Predictor::~Predictor() = default;
 Result<std::unique_ptr<Predictor>> Predictor::load(const fs::path &modelFolder, const QString &device, int threads)
 {
     openCudaLibrary();
+    TW_TRY(resolveDevice(device)); // before large files are read
     return guarded([&]() -> Result<std::unique_ptr<Predictor>> {
-        TW_ASSIGN(deviceId, resolveDevice(device));
         TW_ASSIGN(info, readModelInfo(modelFolder));
         TW_ASSIGN(architecture, findArchitecture(info.config.architecture));
         TW_TRY(checkInput(info, *architecture, modelFolder / "model.json"));
         TW_TRY(checkPictureChannels(info.config));
         TW_ASSIGN(weights, readModelWeights(modelFolder));
+        return create(info, weights, displayPath(modelFolder), device, threads);
+    });
+}
+
+Result<std::unique_ptr<Predictor>> Predictor::create(const ModelInfo &info, const StateDict &weights,
+                                                     const QString &what, const QString &device, int threads)
+{
+    openCudaLibrary();
+    return guarded([&]() -> Result<std::unique_ptr<Predictor>> {
+        TW_ASSIGN(deviceId, resolveDevice(device));
+        TW_ASSIGN(architecture, findArchitecture(info.config.architecture));
         TW_ASSIGN(network, makeNetwork(info.config, TensorPlace::Memory));
-        TW_TRY(importWeights(*network, weights, displayPath(modelFolder)));
+        TW_TRY(importWeights(*network, weights, what));
         network->setTraining(false);
         if (architecture->channelsLast)
             network->useChannelsLast();
         std::unique_ptr<Predictor> predictor(new Predictor);
         predictor->d->device = at::Device(deviceId.toStdString());
         network->moveTo(predictor->d->device);
-        predictor->d->info = std::move(info);
+        predictor->d->info = info;
         predictor->d->architecture = architecture;
         predictor->d->network = std::move(network);
         predictor->d->threads = threads;

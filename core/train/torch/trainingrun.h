@@ -39,6 +39,7 @@ private:
     Result<void> checkInputSizes();
     Result<void> checkOnlySize(const QString &role, int width, int height) const;
     Result<void> loadInitialWeights();
+    void chooseLayers();
     void initialiseOptimizer();
     /// ModuleOutOfMemoryError, from the shapes alone, before any of the weights takes memory.
     Result<void> checkWeightsMemory();

@@ -61,18 +61,29 @@ Result<void> TrainingRun::initialiseNetwork()
     if (m_architecture->channelsLast)
         m_network->useChannelsLast();
     m_network->moveTo(*m_device);
+    chooseLayers();
     initialiseOptimizer();
     initialiseLoss();
     return {};
 }
 
+void TrainingRun::chooseLayers()
+{
+    if (m_spec.trainableLayers != QLatin1String("head"))
+        return;
+    m_network->trainHeadOnly();
+    if (m_spec.model.weightsFile.empty())
+        m_data.warnings.append(freshHeadWarning());
+}
+
 void TrainingRun::initialiseOptimizer()
 {
+    std::vector<at::Tensor> trained = m_network->trainableParameters();
     if (m_spec.optimizer == QLatin1String("sgd"))
-        m_optimizer = makeSgd(m_network->parameters(), {m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
+        m_optimizer = makeSgd(std::move(trained), {m_spec.momentum, m_spec.nesterov, m_spec.weightDecay});
     else
-        m_optimizer = makeAdam(m_network->parameters(), {m_spec.beta1, m_spec.beta2, 1e-8, m_spec.weightDecay,
-                                                         m_spec.optimizer == QLatin1String("adamw")});
+        m_optimizer = makeAdam(std::move(trained), {m_spec.beta1, m_spec.beta2, 1e-8, m_spec.weightDecay,
+                                                    m_spec.optimizer == QLatin1String("adamw")});
 }
 
 void TrainingRun::initialiseLoss()
@@ -249,6 +260,10 @@ void TrainingRun::writeHeader()
             .arg(m_info.channels)
             .arg(m_info.height)
             .arg(m_info.width),
+        QStringLiteral("Trainable layers: %1 (%2 of %3 parameters)")
+            .arg(m_spec.trainableLayers)
+            .arg(m_network->trainableParameterCount())
+            .arg(m_network->parameterCount()),
         QStringLiteral("Classes: %1; training images: %2; validation images: %3")
             .arg(m_info.classes.size())
             .arg(m_data.training->size())
@@ -379,6 +394,7 @@ QJsonObject TrainingRun::trainingFigures(const QString &stopped) const
             {QStringLiteral("val_top1"), kept.top1()},
             {QStringLiteral("val_top5"), kept.top5()},
             {QStringLiteral("train_eval_top1"), m_trainingSetTop1 ? QJsonValue(*m_trainingSetTop1) : QJsonValue()},
+            {QStringLiteral("trainable_layers"), m_spec.trainableLayers},
             {QStringLiteral("optimizer"), m_spec.optimizer},
             {QStringLiteral("schedule"), m_spec.schedule},
             {QStringLiteral("keep"), m_spec.keep},

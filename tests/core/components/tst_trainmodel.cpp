@@ -16,8 +16,27 @@
 #include <QTest>
 
 #include <fstream>
+#include <functional>
 
 using namespace tw;
+
+namespace {
+
+/// Lets a test act at a line of progress.
+class ActingContext : public test::RecordingContext
+{
+public:
+    ActingContext(const fs::path &job, std::function<void(const QString &)> act)
+        : RecordingContext(job), m_act(std::move(act))
+    {
+    }
+    void progress(double, const QString &text) override { m_act(text); }
+
+private:
+    std::function<void(const QString &)> m_act;
+};
+
+} // namespace
 
 class TestTrainModel : public QObject
 {
@@ -29,6 +48,12 @@ private Q_SLOTS:
     void everyParameterReachesTheTraining();
     void cachesDoNotChangeWeights();
     void onlyACompactCacheIsAnotherResult();
+    void trainableLayersAreAnotherResult();
+    void aFreshHeadIsWarnedOf_data();
+    void aFreshHeadIsWarnedOf();
+    void filesAreCertified();
+    void filesThatAnswerOtherwiseAreRefused();
+    void cancelWhileFilesAreCompared();
     void aCacheThatIsTooSmallSaysSo();
     void everyParameterHasARow();
     void parametersThatHide_data();
@@ -127,6 +152,7 @@ void TestTrainModel::everyParameterReachesTheTraining_data()
     row("end_learning_rate", {{"schedule", "cosine"}, {"end_learning_rate", 0.0005}}, "cosine schedule, end 0\\.0005");
     row("step_size", {{"schedule", "step"}, {"step_size", 4}}, "step schedule, × 0\\.1 every 4 epochs");
     row("gamma", {{"schedule", "step"}, {"gamma", 0.75}}, "step schedule, × 0\\.75");
+    row("trainable_layers", {{"trainable_layers", "head"}}, "Trainable layers: head \\(15 of 3155 parameters\\)");
     row("label_smoothing", {{"label_smoothing", 0.25}}, "label smoothing 0\\.25");
     row("class_weights", {{"class_weights", "balanced"}}, "class weights balanced");
     row("gradient_clip_norm", {{"gradient_clip_norm", 2.5}}, "gradient clipping 2\\.5");
@@ -194,6 +220,106 @@ void TestTrainModel::onlyACompactCacheIsAnotherResult()
     QCOMPARE(key("none", "compact"), plain); // hidden: without a cache it does nothing
     QVERIFY(key("memory", "compact") != plain);
     QCOMPARE(key("disk", "compact"), key("memory", "compact"));
+}
+
+void TestTrainModel::trainableLayersAreAnotherResult()
+{
+    const auto key = [this](const char *layers) {
+        ParameterValues given;
+        given.set(QStringLiteral("trainable_layers"), QString::fromLatin1(layers));
+        return nodeKey({QStringLiteral("train"), &type(), type().schema.effective(given), {}}, {}, {});
+    };
+    QVERIFY(!key("all").isEmpty());
+    QVERIFY(key("head") != key("all"));
+    QCOMPARE(key("all"), nodeKey({QStringLiteral("train"), &type(), type().schema.effective({}), {}}, {}, {}));
+}
+
+void TestTrainModel::aFreshHeadIsWarnedOf_data()
+{
+    QTest::addColumn<QString>("model");
+    QTest::addColumn<QString>("layers");
+    QTest::addColumn<bool>("warned");
+    QTest::newRow("fresh, all") << "resnet"
+                                << "all" << false;
+    QTest::newRow("fresh, head") << "resnet"
+                                 << "head" << true;
+    QTest::newRow("basic network, head") << "basic-network"
+                                         << "head" << true;
+    QTest::newRow("weights of a file, head") << "densenet"
+                                             << "head" << false; // there is none, which is told elsewhere
+    QTest::newRow("not known, head") << ""
+                                     << "head" << false;
+}
+
+void TestTrainModel::aFreshHeadIsWarnedOf()
+{
+    QFETCH(QString, model);
+    QFETCH(QString, layers);
+    QFETCH(bool, warned);
+    PortFacts facts;
+    if (const ComponentType *component = m_registry.find(model)) {
+        ParameterValues chosen;
+        if (model == QLatin1String("densenet"))
+            chosen.set(QStringLiteral("weights"), QStringLiteral("file"));
+        const ParameterValues values = component->schema.effective(chosen);
+        facts = component->preflight({values, {}}).outputs.value(QStringLiteral("untrained_model"));
+        QVERIFY(facts.extra.contains(QStringLiteral("fresh_weights")));
+    }
+    ParameterValues given;
+    given.set(QStringLiteral("trainable_layers"), layers);
+    const ParameterValues values = type().schema.effective(given);
+    const PreflightReply reply = type().preflight({values,
+                                                   {{QStringLiteral("untrained_model"), facts},
+                                                    {QStringLiteral("training_dataset"), factsOf(*m_images)},
+                                                    {QStringLiteral("validation_dataset"), factsOf(*m_images)}}});
+    QVERIFY(reply.errors.isEmpty());
+    QCOMPARE(reply.warnings.filter(QStringLiteral("random features")).size(), warned ? 1 : 0);
+}
+
+void TestTrainModel::filesAreCertified()
+{
+    TW_VERIFY(run({}));
+    const auto parity = readJsonObject(folder() / "trained/parity.json", errors::InvalidModelDirectory);
+    TW_VERIFY(parity);
+    QCOMPARE(parity->value("pictures").toInt(), 30);
+    QCOMPARE(parity->value("validation_fingerprint").toString(), QString::fromStdString(m_images->fingerprint));
+    QCOMPARE(parity->value("top1_agreement").toDouble(), 1.0);
+    QVERIFY(parity->value("largest_gap").toDouble(1) <= parity->value("tolerance").toDouble());
+    QCOMPARE(m_context->results["parity_gap"].toDouble(1), parity->value("largest_gap").toDouble(2));
+    QCOMPARE(m_context->results["parity_top1_agreement"].toDouble(), 1.0);
+    QVERIFY2(log().contains(QStringLiteral("on 30 validation pictures: largest gap of a logit ")), qPrintable(log()));
+}
+
+/// A weight that changes between writing and reading back.
+void TestTrainModel::filesThatAnswerOtherwiseAreRefused()
+{
+    const fs::path file = folder() / "trained/weights.safetensors";
+    m_context = std::make_unique<ActingContext>(folder() / "job2", [&](const QString &text) {
+        if (!text.startsWith(QStringLiteral("reading the written files back")))
+            return;
+        std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+        bytes.seekp(-1, std::ios::end); // sign and exponent of the last bias
+        bytes.put('\x44');
+    });
+    const auto refused = run({});
+    QVERIFY(!refused.ok());
+    QCOMPARE(refused.error().name, QStringLiteral("FailedToWriteOutputsError"));
+    QVERIFY2(refused.error().toString().contains(QStringLiteral("weights.safetensors")),
+             qPrintable(refused.error().toString()));
+    QVERIFY(!fs::exists(folder() / "trained/parity.json"));
+    QVERIFY(!m_context->results.contains("parity_gap"));
+}
+
+void TestTrainModel::cancelWhileFilesAreCompared()
+{
+    m_context = std::make_unique<ActingContext>(folder() / "job2", [&](const QString &text) {
+        if (text.startsWith(QStringLiteral("compared the written files")))
+            m_context->stop.cancel = true;
+    });
+    const auto canceled = run({});
+    QVERIFY(!canceled.ok());
+    QCOMPARE(canceled.error().name, QStringLiteral("CanceledError"));
+    QVERIFY(!fs::exists(folder() / "trained/parity.json"));
 }
 
 void TestTrainModel::aCacheThatIsTooSmallSaysSo()
@@ -278,8 +404,8 @@ void TestTrainModel::refusedValues_data()
     }
     row("gamma", 0.0, "NotInRangeValueError");
     row("gamma", 1.5, "NotInRangeValueError");
-    for (const char *choice : {"optimizer", "schedule", "class_weights", "patience_reference", "evaluate_training_set",
-                               "keep", "on_nan", "normalization"})
+    for (const char *choice : {"trainable_layers", "optimizer", "schedule", "class_weights", "patience_reference",
+                               "evaluate_training_set", "keep", "on_nan", "normalization"})
         row(choice, QStringLiteral("sometimes"), "InvalidPipelineError");
     row("node_count", 2, "InvalidResourceLayoutError");
     row("process_count_per_node", 3, "InvalidResourceLayoutError");

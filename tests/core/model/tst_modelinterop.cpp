@@ -8,7 +8,7 @@
 
 using namespace tw;
 
-/// Our files in front of Debian's PyTorch.
+/// Our files in front of Debian's PyTorch, and of that of the Python that TRAINWRIGHT_NEWER_PYTHON names.
 class ModelInteropTest : public QObject
 {
     Q_OBJECT
@@ -17,25 +17,32 @@ private Q_SLOTS:
     void torchvisionLoadsOurFileStrictly();
     void typesAndShapes();
     void safetensorsAsThePublishedFormatReads();
+    void bfloat16Network();
 
 private:
     void runScript(const QByteArray &script, const QStringList &arguments);
     QString path(const char *name) const { return m_dir.filePath(QString::fromLatin1(name)); }
     QTemporaryDir m_dir;
+    QStringList m_pythons;
 };
-
-static const QString python = QStringLiteral("/usr/bin/python3");
 
 void ModelInteropTest::initTestCase()
 {
-    if (test::runProcess(python, {"-c", "import torch, torchvision"}).exitCode != 0)
+    const QString newer = qEnvironmentVariable("TRAINWRIGHT_NEWER_PYTHON");
+    for (const QString &python : {QStringLiteral("/usr/bin/python3"), newer})
+        if (!python.isEmpty() && test::runProcess(python, {"-c", "import torch, torchvision"}).exitCode == 0)
+            m_pythons.append(python);
+    QVERIFY2(newer.isEmpty() || m_pythons.contains(newer), "TRAINWRIGHT_NEWER_PYTHON has no torch and torchvision");
+    if (m_pythons.isEmpty())
         QSKIP("python3-torch and python3-torchvision: not found");
 }
 
 void ModelInteropTest::runScript(const QByteArray &script, const QStringList &arguments)
 {
-    const auto outcome = test::runProcess(python, QStringList{"-"} + arguments, 110000, script);
-    QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
+    for (const QString &python : std::as_const(m_pythons)) {
+        const auto outcome = test::runProcess(python, QStringList{"-"} + arguments, 110000, script);
+        QVERIFY2(outcome.exitCode == 0, outcome.err.constData());
+    }
 }
 
 /// A file of torch.save is read, written by us in both formats, and loaded by Python again; two
@@ -110,7 +117,7 @@ void ModelInteropTest::safetensorsAsThePublishedFormatReads()
 {
     TW_VERIFY(writeSafetensors(path("types.safetensors").toStdString(), manyTypes()));
     runScript(R"(
-import json, struct, sys
+import json, struct, sys, torch
 data = open(sys.argv[1], "rb").read()
 n = struct.unpack("<Q", data[:8])[0]
 assert n % 8 == 0
@@ -131,8 +138,47 @@ at = header["f32"]["data_offsets"]
 assert struct.unpack("<4f", body[at[0]:at[1]]) == (1, 2, 3, -4.5)
 at = header["scalar"]["data_offsets"]
 assert struct.unpack("<q", body[at[0]:at[1]]) == (9,) and header["scalar"]["shape"] == []
+at = header["bf16"]["data_offsets"]
+assert torch.frombuffer(bytearray(body[at[0]:at[1]]), dtype=torch.bfloat16).tolist() == [1, -3]
+try:
+    from safetensors.torch import load_file
+except ImportError:
+    sys.exit()
+s = load_file(sys.argv[1])
+assert s["bf16"].dtype == torch.bfloat16 and s["bf16"].tolist() == [1, -3] and s["none"].shape == (0, 4)
+assert s["\u5c42 flags"].tolist() == [True, False] and s["f64"].item() == 0.1
 )",
               {path("types.safetensors")});
+}
+
+/// Weights of 16 bits go through both formats as they are.
+void ModelInteropTest::bfloat16Network()
+{
+    runScript(R"(
+import sys, torch, torchvision
+torch.manual_seed(4)
+m = torchvision.models.resnet18(num_classes=3)
+m(torch.randn(2, 3, 64, 64))
+torch.save(m.bfloat16().state_dict(), sys.argv[1])
+)",
+              {path("bf16.pth")});
+    if (QTest::currentTestFailed())
+        return;
+    const auto weights = readWeights(path("bf16.pth").toStdString());
+    TW_VERIFY(weights);
+    TW_VERIFY(writeSafetensors(path("bf16.safetensors").toStdString(), *weights));
+    const auto second = readWeights(path("bf16.safetensors").toStdString());
+    TW_VERIFY(second);
+    TW_VERIFY(writePth(path("bf16-again.pth").toStdString(), *second));
+    runScript(R"(
+import sys, torch, torchvision
+a = torch.load(sys.argv[1], map_location="cpu")
+b = torch.load(sys.argv[2], map_location="cpu", weights_only=True)
+assert list(a) == list(b) and a["fc.weight"].dtype == torch.bfloat16 and a["bn1.num_batches_tracked"].item() == 1
+assert all(torch.equal(a[k], b[k]) and a[k].dtype == b[k].dtype for k in a)
+torchvision.models.resnet18(num_classes=3).bfloat16().load_state_dict(b, strict=True)
+)",
+              {path("bf16.pth"), path("bf16-again.pth")});
 }
 
 QTEST_GUILESS_MAIN(ModelInteropTest)

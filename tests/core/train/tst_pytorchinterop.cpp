@@ -60,6 +60,9 @@ QJsonObject describe(const TrainingSpec &spec, const ModelConfig &config, int si
             {"label_smoothing", spec.labelSmoothing},
             {"clip", spec.gradientClipNorm},
             {"accumulation", spec.accumulationSteps},
+            {"head", spec.trainableLayers != QLatin1String("head")          ? QString()
+                     : config.architecture.startsWith(QLatin1String("res")) ? QStringLiteral("fc.")
+                                                                            : QStringLiteral("fc2.")},
             {"weight_decay", spec.weightDecay},
             {"seed", double(spec.seed)}};
 }
@@ -161,6 +164,23 @@ void TestPytorchInterop::threeSteps_data()
         spec.accumulationSteps = 2;
         spec.balancedClasses = true;
         spec.labelSmoothing = 0.1;
+    });
+    row("small_cnn, head, Adam", "small_cnn", 16, [](TrainingSpec &spec) {
+        spec.trainableLayers = QStringLiteral("head");
+        spec.optimizer = QStringLiteral("adam");
+        spec.learningRate = 0.01;
+        spec.gradientClipNorm = 0.3;
+    });
+    row("mlp, head, accumulation, balanced", "mlp", 16, [](TrainingSpec &spec) {
+        spec.trainableLayers = QStringLiteral("head");
+        spec.batchSize = 4;
+        spec.accumulationSteps = 2;
+        spec.balancedClasses = true;
+        spec.weightDecay = 0.1;
+    });
+    row("resnet18, head, Nesterov", "resnet18", 32, [](TrainingSpec &spec) {
+        spec.trainableLayers = QStringLiteral("head");
+        spec.learningRate = 0.01;
     });
     row("resnet18, Nesterov", "resnet18", 32, [](TrainingSpec &spec) { spec.learningRate = 1e-3; });
 }
