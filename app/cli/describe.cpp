@@ -122,6 +122,8 @@ int noSuchComponent(const Arguments &arguments)
 
 int describe(const Arguments &arguments)
 {
+    if (arguments.has("models"))
+        return describeModels(arguments);
     if (arguments.words().size() == 1 && arguments.words().first().endsWith(".json"))
         return describePipeline(arguments);
     QList<const ComponentType *> types;
@@ -199,8 +201,9 @@ Command describeCommand()
 {
     return {"describe",
             "COMPONENT… | FILE",
-            "Shows a component's ports and parameters, or the parameters and outputs of a pipeline file.",
+            "Shows a component's ports and parameters, the parameters and outputs of a pipeline file, or all networks.",
             {{"all", nullptr, "every component"},
+             {"models", nullptr, "every network: figures, published weights, how pictures are prepared for them"},
              {"set", "NAME=VALUE", "of a pipeline file: show it with this setting; may be repeated"},
              {"markdown", nullptr, "as a Markdown page"},
              {"json", nullptr, "print one JSON object a line"}},

@@ -14,5 +14,7 @@ QByteArray describeAsText(const ComponentType &type);
 QByteArray describeAsMarkdown(const ComponentType &type);
 /// `describe FILE`: the parameters of a pipeline with ranges, values and what they set, and its outputs.
 int describePipeline(const Arguments &arguments);
+/// `describe --models`: every network with its figures and its published weights.
+int describeModels(const Arguments &arguments);
 
 } // namespace tw::cli

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
 #include "app/cli/output.h"
+#include "app/cli/scoringsupport.h"
+#include "app/cli/stoponsignal.h"
+#include "core/base/address.h"
 #include "core/base/files.h"
+#include "core/model/pretrainedfiles.h"
 #include "core/train/architectures.h"
 #include "core/train/devices.h"
 
@@ -9,6 +13,8 @@
 #include <QJsonDocument>
 
 #include <utility>
+
+#include <unistd.h>
 
 namespace tw::cli {
 
@@ -23,11 +29,45 @@ QJsonValue valueFromText(const QByteArray &text)
     return parsed.array().size() == 1 ? parsed.array().first() : QJsonValue(parsed.array());
 }
 
+/// The network's weights of ImageNet, downloaded where they are not here; said on stderr.
+Result<fs::path> pretrainedFile(const QString &architecture, const StopToken &stop)
+{
+    const PretrainedWeights *weights = pretrainedWeightsOf(architecture);
+    if (!weights)
+        return makeError(
+            errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "There are no pretrained weights of %1."),
+            {architecture},
+            QT_TRANSLATE_NOOP("Error", "Give a file, such as --weights FILE.pth, or leave --weights out."));
+    const bool isShown = isTerminal(STDERR_FILENO);
+    PretrainedRequest request;
+    request.stop = &stop;
+    request.begins = [&](const QUrl &address) {
+        writeError("Downloading " + weights->fileName.toUtf8() + " (" + sizeText(*weights).toUtf8() + ") from "
+                   + displayAddress(address).toUtf8() + '\n');
+    };
+    request.progress = [isShown](const DownloadProgress &progress) {
+        if (isShown)
+            writeError("\r\033[K" + downloadText(progress).toUtf8());
+    };
+    const auto file = obtainPretrainedFile(*weights, request);
+    if (isShown)
+        writeError("\r\033[K");
+    if (!file.ok())
+        return file.error();
+    writeError("Weights: " + displayPath(file->path).toUtf8() + '\n');
+    return file->path;
+}
+
 Result<StateDict> weightsFor(const ModelConfig &config, const Arguments &arguments, qint64 seed)
 {
     if (!arguments.has("weights"))
         return freshWeights(config, std::uint64_t(seed));
-    const fs::path file = arguments.path("weights");
+    fs::path file = arguments.path("weights");
+    if (file == "pretrained") {
+        const StopOnSignal signal;
+        TW_ASSIGN(found, pretrainedFile(config.architecture, signal.token()));
+        file = found;
+    }
     TW_ASSIGN(initial, readInitialWeights(config, file));
     for (const QString &note : std::as_const(initial.notes))
         writeError("Note: " + note.toUtf8() + '\n');
@@ -71,8 +111,7 @@ int run(const Arguments &arguments)
     const auto made = make(config, arguments, *classes, *seed);
     if (made.ok())
         return exitDone;
-    printError(made.error());
-    return exitFailed;
+    return failWith(made.error());
 }
 
 } // namespace
@@ -81,10 +120,12 @@ Command newCommand()
 {
     return {"new",
             "MODEL",
-            "Writes a model directory with fresh weights or those of a file.",
+            "Writes a model directory with fresh weights, those of a file or those trained on ImageNet.",
             {{"classes", "N", "number of classes"},
              {"seed", "S", "seed of the fresh weights"},
-             {"weights", "FILE", "a .pth or .safetensors file"},
+             {"weights", "FILE",
+              "a .pth or .safetensors file, or the word pretrained: those trained on ImageNet, "
+              "from this machine or downloaded"},
              {"set", "PARAM=VALUE", "argument of the network; may be repeated"},
              {"out", "DIR", "folder to make"}},
             1,

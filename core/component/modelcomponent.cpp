@@ -4,6 +4,7 @@
 #include "core/base/files.h"
 #include "core/base/hash.h"
 #include "core/component/portobjects.h"
+#include "core/component/pretrainedmodel.h"
 
 namespace tw {
 
@@ -16,6 +17,11 @@ const QString outputPort = QStringLiteral("untrained_model");
 bool wantsFile(const ParameterValues &values)
 {
     return values.text("weights") == QLatin1String("file");
+}
+
+bool wantsPretrained(const ParameterValues &values)
+{
+    return values.text("weights") == QLatin1String("pretrained");
 }
 
 QList<Error> validateWeights(const ParameterValues &values)
@@ -33,6 +39,7 @@ PreflightReply preflightModel(const PreflightRequest &request, ModelConfig confi
     PreflightReply reply;
     PortFacts facts = modelFacts(config);
     facts.extra.insert(QStringLiteral("fresh_weights"), request.values.text("weights") == QLatin1String("none"));
+    const ModelConfig given = config;
     if (wantsFile(request.values)) {
         const auto checked = networks.checkInitialWeights(config, request.values.path("weights_file"));
         if (!checked.ok())
@@ -44,17 +51,24 @@ PreflightReply preflightModel(const PreflightRequest &request, ModelConfig confi
         reply.summary = addFigures(*summary, facts);
     else
         reply.errors.append(Error(summary.error()).atParameter(QStringLiteral("model_name")));
+    if (wantsPretrained(request.values))
+        preflightPretrained(given, networks, request.stop, reply, facts);
     reply.outputs.insert(outputPort, facts);
     return reply;
 }
 
 Result<RunReply> runModel(const RunRequest &request, const ModelConfig &config)
 {
+    request.context.result(QStringLiteral("architecture"), config.architecture);
+    const fs::path folder = request.outputFolders.value(outputPort);
+    if (wantsPretrained(request.values)) {
+        TW_TRY(runPretrained(config, folder, request.context));
+        return RunReply{};
+    }
     const fs::path file = wantsFile(request.values) ? request.values.path("weights_file") : fs::path();
     if (!file.empty())
         request.context.log(LogLevel::Info, QStringLiteral("Initial weights: %1").arg(displayPath(file)));
-    TW_TRY(writeUntrainedModel(request.outputFolders.value(outputPort), config, file));
-    request.context.result(QStringLiteral("architecture"), config.architecture);
+    TW_TRY(writeUntrainedModel(folder, config, file));
     return RunReply{};
 }
 
@@ -87,9 +101,12 @@ void addWeightsParameters(ComponentType &type)
     type.parameter(
         ParameterSpec::choice("weights", QT_TRANSLATE_NOOP("Parameter", "Weights"), "none",
                               {{QStringLiteral("none"), QT_TRANSLATE_NOOP("Parameter", "None")},
+                               {QStringLiteral("pretrained"), QT_TRANSLATE_NOOP("Parameter", "Pretrained")},
                                {QStringLiteral("file"), QT_TRANSLATE_NOOP("Parameter", "File")}})
-            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether training starts from random weights or from those "
-                                                     "of a file; a head for other classes is replaced.")));
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "Whether training starts from random weights, from those that "
+                                                     "were trained on ImageNet (looked for on this machine, else "
+                                                     "downloaded by the run) or from those of a file; a head for "
+                                                     "other classes is replaced.")));
     type.parameter(ParameterSpec::path("weights_file", QT_TRANSLATE_NOOP("Parameter", "Weights file"))
                        .isAutomatic(QT_TRANSLATE_NOOP("Parameter", "none"))
                        .visibleWhen("weights", {QStringLiteral("file")})
@@ -135,6 +152,11 @@ Result<void> writeUntrainedModel(const fs::path &folder, const ModelConfig &conf
 {
     UntrainedModel model;
     model.config = config;
+    return writeUntrainedModel(folder, std::move(model), weightsFile);
+}
+
+Result<void> writeUntrainedModel(const fs::path &folder, UntrainedModel model, const fs::path &weightsFile)
+{
     if (weightsFile.empty())
         return model.write(folder);
     model.weightsFile = fs::path("weights") += weightsFile.extension();

@@ -35,5 +35,7 @@ QString addFigures(const ModelSummary &summary, PortFacts &facts);
 /// all it needs. A model.json beside the weights gives their normalisation.
 /// InvalidModelDirectoryError, FailedToWriteOutputsError.
 Result<void> writeUntrainedModel(const fs::path &folder, const ModelConfig &config, const fs::path &weightsFile);
+/// The same with what `model` says of the weights besides their file.
+Result<void> writeUntrainedModel(const fs::path &folder, UntrainedModel model, const fs::path &weightsFile);
 
 } // namespace tw

@@ -24,6 +24,9 @@ struct Found
     std::vector<std::string> classes; ///< empty: not known
     std::optional<ModelInfo> info;    ///< where classes are known
     std::optional<StateDict> weights; ///< of a file whose classes are known
+    WeightsReport report;             ///< of a file
+    std::size_t tensors = 0;          ///< all of which fit the network
+    QString recognised;               ///< sentence; empty: the architecture was stated
     QStringList notes, warnings;
 };
 
@@ -68,6 +71,8 @@ Result<Found> lookIntoDirectory(const fs::path &folder, const QString &architect
     found.weightsFile = file;
     TW_ASSIGN(weights, wholly ? readModelWeights(folder) : readWeights(file));
     TW_TRY(checkWeights(info.config, weights));
+    found.tensors = weights.size();
+    found.report.format = QStringLiteral("model directory");
     found.config = info.config;
     found.classes = info.classes;
     found.info = std::move(info);
@@ -108,16 +113,18 @@ Result<Found> lookIntoFile(const fs::path &file, const QString &architecture)
 {
     Found found;
     found.weightsFile = file;
-    WeightsReport report;
-    TW_ASSIGN(weights, readWeights(file, &report));
+    TW_ASSIGN(weights, readWeights(file, &found.report));
+    found.tensors = weights.size();
     const auto model = recogniseModel(std::move(weights), architecture, displayPath(file));
     if (!model.ok())
         return Error(model.error())
             .atParameter(architecture.isEmpty() ? QStringLiteral("path") : QStringLiteral("architecture"));
     found.config = model->config;
     found.notes = model->initial.notes;
-    found.warnings = report.warnings;
-    TW_TRY(useClasses(found, *model, report));
+    if (architecture.isEmpty())
+        found.recognised = found.notes.takeFirst();
+    found.warnings = found.report.warnings;
+    TW_TRY(useClasses(found, *model, WeightsReport(found.report)));
     return found;
 }
 
@@ -144,6 +151,14 @@ ModelConfig untrainedConfig(ModelConfig config)
     return config;
 }
 
+QStringList classNames(const Found &found)
+{
+    QStringList names;
+    for (const std::string &name : found.classes)
+        names.append(QString::fromStdString(name));
+    return names;
+}
+
 PortFacts trainedFacts(const Found &found)
 {
     PortFacts facts = modelFacts(found.config);
@@ -157,11 +172,46 @@ PortFacts trainedFacts(const Found &found)
                               .atParameter(QStringLiteral("path")));
         return facts;
     }
-    QStringList names;
-    for (const std::string &name : found.classes)
-        names.append(QString::fromStdString(name));
-    facts.categories = names;
+    facts.categories = classNames(found);
     return facts;
+}
+
+/// "PyTorch, under 'model_ema'"
+QString formatText(const WeightsReport &report)
+{
+    QString format = report.format;
+    if (format.startsWith(QLatin1String("pytorch")))
+        format.replace(0, 7, QStringLiteral("PyTorch"));
+    return report.weightsUnder.isEmpty() ? format : QStringLiteral("%1, under '%2'").arg(format, report.weightsUnder);
+}
+
+/// One line for the canvas; `figures` of the network.
+QString summaryOf(const Found &found, const QString &figures)
+{
+    QStringList parts{found.config.architecture};
+    if (!found.classes.empty())
+        parts.append(groupedNumber(qint64(found.classes.size()))
+                     + (found.classes.size() == 1 ? QStringLiteral(" class") : QStringLiteral(" classes")));
+    if (!figures.isEmpty())
+        parts.append(figures);
+    parts.append(QStringLiteral("all %1 tensors fit").arg(found.tensors));
+    parts.append(formatText(found.report));
+    return parts.join(QStringLiteral(" · "));
+}
+
+/// Sentences for the panel and the log; what they say is no fault.
+QStringList detailsOf(const Found &found)
+{
+    QStringList lines;
+    if (!found.recognised.isEmpty())
+        lines.append(found.recognised);
+    if (!found.report.weightsUnder.isEmpty())
+        lines.append(QStringLiteral("The weights stand under '%1' in the file.").arg(found.report.weightsUnder));
+    if (found.folder.empty() && !found.report.extras.isEmpty())
+        lines.append(QStringLiteral("Beside the weights, not used: %1.").arg(quotedList(found.report.extras)));
+    if (!found.classes.empty())
+        lines.append(QStringLiteral("Classes: %1.").arg(quotedList(classNames(found))));
+    return lines;
 }
 
 PreflightReply preflightLoad(const PreflightRequest &request)
@@ -173,6 +223,9 @@ PreflightReply preflightLoad(const PreflightRequest &request)
         return reply;
     }
     reply.warnings = found->notes + found->warnings;
+    const QStringList details = detailsOf(*found);
+    for (const QString &line : details)
+        reply.notes.append(makeError("", "%1", {line}).atParameter(QStringLiteral("path")));
     PortFacts untrained = modelFacts(untrainedConfig(found->config));
     const auto input = modelInput(found->config);
     const int height = found->info ? found->info->height : input.ok() ? input->height : 0;
@@ -181,13 +234,7 @@ PreflightReply preflightLoad(const PreflightRequest &request)
     const auto summary = summarizeModel(found->config, channels, height, width);
     if (!summary.ok())
         reply.errors.append(atPath(summary.error()));
-    QStringList parts{found->config.architecture};
-    if (!found->classes.empty())
-        parts.append(groupedNumber(qint64(found->classes.size()))
-                     + (found->classes.size() == 1 ? QStringLiteral(" class") : QStringLiteral(" classes")));
-    if (summary.ok())
-        parts.append(addFigures(*summary, untrained));
-    reply.summary = parts.join(QStringLiteral(" · "));
+    reply.summary = summaryOf(*found, summary.ok() ? addFigures(*summary, untrained) : QString());
     reply.outputs.insert(untrainedPort, untrained);
     reply.outputs.insert(trainedPort, trainedFacts(*found));
     return reply;
@@ -206,13 +253,19 @@ Result<RunReply> runLoad(const RunRequest &request)
 {
     TW_ASSIGN(found, look(request.values, true));
     RunContext &context = request.context;
-    context.log(LogLevel::Info, QStringLiteral("Loading %1").arg(displayPath(found.weightsFile)));
+    context.log(LogLevel::Info,
+                QStringLiteral("Loading %1: %2").arg(displayPath(found.weightsFile), summaryOf(found, QString())));
+    const QStringList details = detailsOf(found);
+    for (const QString &line : details)
+        context.log(LogLevel::Info, line);
     TW_TRY(writeUntrainedModel(request.outputFolders.value(untrainedPort), untrainedConfig(found.config),
                                found.weightsFile));
     if (context.isCanceled())
         return makeError(errors::Canceled, QT_TRANSLATE_NOOP("Error", "The node was canceled."));
     TW_TRY(writeTrainedModel(found, request.outputFolders.value(trainedPort)));
     context.result(QStringLiteral("architecture"), found.config.architecture);
+    context.result(QStringLiteral("format"), formatText(found.report));
+    context.result(QStringLiteral("tensors"), qint64(found.tensors));
     if (!found.classes.empty())
         context.result(QStringLiteral("classes"), qint64(found.classes.size()));
     return RunReply{};

@@ -221,6 +221,11 @@ Error cutShort(const DownloadRequest &request, qint64 bytes, const QString &reas
                      QT_TRANSLATE_NOOP("Error", "Run again to go on where it stopped."));
 }
 
+bool isWanted(const DownloadRequest &request, const QByteArray &hash)
+{
+    return !request.sha256.isEmpty() && hash.startsWith(request.sha256.toLower());
+}
+
 /// Until everything has arrived, with as many exchanges as it takes.
 Result<void> fetchAll(const DownloadRequest &request, PartWriter &part)
 {
@@ -243,21 +248,20 @@ Result<void> fetchAll(const DownloadRequest &request, PartWriter &part)
 
 Result<void> fetchRight(const DownloadRequest &request, const DownloadFolder &folder)
 {
-    const QByteArray wanted = request.sha256.toLower();
     PartWriter part(request, folder);
     TW_TRY(part.open());
     TW_TRY(fetchAll(request, part));
     // Of two files, perhaps, or cut where nothing says how long it is: Qt does not call that an error.
     const bool isDoubtful = part.isPieced() || !part.knowsTotal();
-    for (int left = isDoubtful ? 2 : 0; part.hash() != wanted && left > 0; --left) {
+    for (int left = isDoubtful ? 2 : 0; !isWanted(request, part.hash()) && left > 0; --left) {
         TW_TRY(part.restart());
         TW_TRY(fetchAll(request, part));
     }
     part.close();
-    if (part.hash() == wanted)
+    if (isWanted(request, part.hash()))
         return folder.takePart();
     folder.removePart();
-    return wrongHash(displayAddress(request.url), wanted, part.hash(), request.errorName);
+    return wrongHash(displayAddress(request.url), request.sha256.toLower(), part.hash(), request.errorName);
 }
 
 /// Whether the file in the cache is the right one.
@@ -269,7 +273,7 @@ Result<bool> isThere(const DownloadRequest &request, const DownloadFolder &folde
     if (!fs::is_regular_file(folder.file(), unknown))
         return false;
     TW_ASSIGN(found, fileSha256(folder.file(), request.errorName, request.stop));
-    if (found != request.sha256.toLower()) {
+    if (!isWanted(request, found)) {
         folder.removeFile();
         return false;
     }
@@ -288,7 +292,11 @@ Result<QByteArray> fileSha256(const fs::path &file, const char *errorName, const
 
 Error wrongHash(const QString &shown, const QByteArray &wanted, const QByteArray &found, const char *errorName)
 {
-    return makeError(errorName, QT_TRANSLATE_NOOP("Error", "\"%1\" has the sha256 %3; it should have %2."),
+    constexpr qsizetype wholeHash = 64;
+    return makeError(errorName,
+                     wanted.size() < wholeHash
+                         ? QT_TRANSLATE_NOOP("Error", "\"%1\" has the sha256 %3; it should begin with %2.")
+                         : QT_TRANSLATE_NOOP("Error", "\"%1\" has the sha256 %3; it should have %2."),
                      {shown, QString::fromLatin1(wanted), QString::fromLatin1(found)},
                      QT_TRANSLATE_NOOP("Error", "The file was changed or damaged, or the sha256 belongs to another "
                                                 "one: compare it with what the publisher of the data says."));
@@ -296,7 +304,10 @@ Error wrongHash(const QString &shown, const QByteArray &wanted, const QByteArray
 
 Result<DownloadedFile> download(const DownloadRequest &request)
 {
-    DownloadFolder folder(request.cacheFolder / "downloads" / request.sha256.toLower().toStdString(), request.fileName);
+    const fs::path place = request.folder.empty()
+                               ? request.cacheFolder / "downloads" / request.sha256.toLower().toStdString()
+                               : request.folder;
+    DownloadFolder folder(place, request.fileName);
     TW_TRY(folder.hold(request.stop));
     TW_ASSIGN(wasThere, isThere(request, folder));
     if (!wasThere)

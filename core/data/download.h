@@ -23,9 +23,10 @@ struct DownloadProgress
 struct DownloadRequest
 {
     QUrl url;             ///< as parseAddress() gives it
-    QByteArray sha256;    ///< 64 hex digits
+    QByteArray sha256;    ///< 64 hex digits, or how they begin (8 at least)
     std::string fileName; ///< as addressFileName() gives it
     fs::path cacheFolder; ///< the file comes to lie in <cacheFolder>/downloads/<sha256>/<fileName>
+    fs::path folder{};    ///< or in this folder, where it is given
     const StopToken *stop = nullptr;
     std::function<void(const DownloadProgress &)> progress; ///< the caller's thread, a few times a second
     std::chrono::milliseconds silence{30'000};              ///< longest time without a byte
@@ -54,7 +55,7 @@ Result<DownloadedFile> download(const DownloadRequest &request);
 
 /// SHA-256 in lower-case hex, read in blocks; `errorName` naming the file, CanceledError.
 Result<QByteArray> fileSha256(const fs::path &file, const char *errorName, const StopToken *stop);
-/// `errorName`: `shown` has another hash than the one that was given.
+/// `errorName`: `shown` has another hash than the one that was given, in full or how it begins.
 Error wrongHash(const QString &shown, const QByteArray &wanted, const QByteArray &found, const char *errorName);
 
 /// "downloaded 12.3 of 100.0 MB · 4.5 MB/s"

@@ -64,7 +64,7 @@ DownloadFolder::~DownloadFolder()
     if (!fs::exists(file(), ignored) && !fs::exists(partFile(), ignored)) {
         fs::remove(stampFile(), ignored);
         fs::remove(partStateFile(), ignored);
-        fs::remove(m_folder / ".lock", ignored);
+        fs::remove(lockFile(), ignored);
         fs::remove(m_folder, ignored);
     }
     ::close(m_lock);
@@ -73,17 +73,17 @@ DownloadFolder::~DownloadFolder()
 Result<void> DownloadFolder::hold(const StopToken *stop)
 {
     TW_TRY(makeFolder(m_folder));
-    const fs::path lockFile = m_folder / ".lock";
+    const fs::path file = lockFile();
     for (;;) {
-        const int lock = ::open(lockFile.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+        const int lock = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
         if (lock < 0 && errno == ENOENT) {
             TW_TRY(makeFolder(m_folder)); // the one who held it left nothing
             continue;
         }
         if (lock < 0)
-            return writeError(lockFile, errno);
+            return writeError(file, errno);
         struct stat held = {}, named = {};
-        if (::flock(lock, LOCK_EX | LOCK_NB) == 0 && ::fstat(lock, &held) == 0 && ::stat(lockFile.c_str(), &named) == 0
+        if (::flock(lock, LOCK_EX | LOCK_NB) == 0 && ::fstat(lock, &held) == 0 && ::stat(file.c_str(), &named) == 0
             && held.st_ino == named.st_ino) {
             m_lock = lock;
             return {};

@@ -19,7 +19,7 @@ struct PartialDownload
     QByteArray validator; ///< empty where another address was asked
 };
 
-/// The folder <cache>/downloads/<sha256> of one file, held by one caller at a time.
+/// One file of a folder, such as <cache>/downloads/<sha256>, held by one caller at a time.
 class DownloadFolder
 {
 public:
@@ -28,7 +28,7 @@ public:
     DownloadFolder(const DownloadFolder &) = delete;
     DownloadFolder &operator=(const DownloadFolder &) = delete;
 
-    /// Makes the folder and waits until no other call or program holds it. FailedToWriteOutputsError,
+    /// Makes the folder and waits until no other call or program holds the file. FailedToWriteOutputsError,
     /// CanceledError.
     Result<void> hold(const StopToken *stop);
     fs::path file() const { return m_folder / m_fileName; }
@@ -48,6 +48,7 @@ public:
     void removeFile() const;
 
 private:
+    fs::path lockFile() const { return m_folder / ("." + m_fileName + ".lock"); }
     fs::path stampFile() const { return m_folder / ("." + m_fileName + ".verified"); }
     fs::path partStateFile() const { return m_folder / ("." + m_fileName + ".part.json"); }
 

@@ -10,6 +10,7 @@ camera applied, alpha dropped, 16-bit grey scaled by (v + 128) / 257. PIL itself
 to 8 bits by dropping the low byte; save such pictures with 8 bits for the very same numbers.
 """
 import argparse
+import functools
 import json
 import math
 import os
@@ -56,7 +57,86 @@ class Mlp(torch.nn.Module):
         return getattr(self, "fc%d" % self.layers)(x)
 
 
-OWN_NETWORKS = {"small_cnn": SmallCnn, "mlp": Mlp}
+class SameConv2d(torch.nn.Conv2d):
+    """TensorFlow's padding: as many outputs as strides fit, what is odd goes right and below."""
+
+    def forward(self, x):
+        borders = []
+        for axis in (1, 0):
+            size, stride = x.shape[2 + axis], self.stride[axis]
+            border = max((math.ceil(size / stride) - 1) * stride + self.kernel_size[axis] - size, 0)
+            borders += [border // 2, border - border // 2]
+        return super().forward(torch.nn.functional.pad(x, borders))
+
+
+def lite_norm(channels):
+    return torch.nn.BatchNorm2d(channels, eps=1e-3, momentum=0.01)
+
+
+class LiteBlock(torch.nn.Module):
+    """Inverted bottleneck without squeeze and excitation."""
+
+    def __init__(self, inputs, outputs, kernel, stride, expansion):
+        super().__init__()
+        middle = inputs * expansion
+        self.expands, self.adds = expansion != 1, stride == 1 and inputs == outputs
+        if self.expands:
+            self._expand_conv = SameConv2d(inputs, middle, 1, bias=False)
+            self._bn0 = lite_norm(middle)
+        self._depthwise_conv = SameConv2d(middle, middle, kernel, stride, groups=middle, bias=False)
+        self._bn1 = lite_norm(middle)
+        self._project_conv = SameConv2d(middle, outputs, 1, bias=False)
+        self._bn2 = lite_norm(outputs)
+
+    def forward(self, x):
+        relu6 = torch.nn.functional.relu6
+        y = relu6(self._bn0(self._expand_conv(x))) if self.expands else x
+        y = self._bn2(self._project_conv(relu6(self._bn1(self._depthwise_conv(y)))))
+        return x + y if self.adds else y
+
+
+class EfficientNetLite(torch.nn.Module):
+    """Stem and head are not scaled, nor is the number of blocks in the first and the last stage."""
+
+    STAGES = ((1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112),
+              (4, 5, 2, 6, 192), (1, 3, 1, 6, 320))  # blocks, kernel, stride, expansion, channels
+
+    def __init__(self, num_classes, width, depth, in_channels=3, **of_training):
+        super().__init__()
+        self._conv_stem = SameConv2d(in_channels, 32, 3, 2, bias=False)
+        self._bn0 = lite_norm(32)
+        blocks, inputs = [], 32
+        for stage, (count, kernel, stride, expansion, channels) in enumerate(self.STAGES):
+            outputs = self.scaled(channels, width)
+            if 0 < stage < len(self.STAGES) - 1:
+                count = math.ceil(count * depth)
+            for block in range(count):
+                blocks.append(LiteBlock(inputs, outputs, kernel, stride if block == 0 else 1, expansion))
+                inputs = outputs
+        self._blocks = torch.nn.ModuleList(blocks)
+        self._conv_head = SameConv2d(inputs, 1280, 1, bias=False)
+        self._bn1 = lite_norm(1280)
+        self._fc = torch.nn.Linear(1280, num_classes)
+
+    @staticmethod
+    def scaled(channels, width):
+        """To the nearest multiple of 8, at least nine tenths."""
+        wanted = channels * width
+        rounded = max(8, int(wanted + 4) // 8 * 8)
+        return rounded + 8 if rounded < 0.9 * wanted else rounded
+
+    def forward(self, x):
+        relu6 = torch.nn.functional.relu6
+        x = relu6(self._bn0(self._conv_stem(x)))
+        for block in self._blocks:
+            x = block(x)
+        return self._fc(relu6(self._bn1(self._conv_head(x))).mean((2, 3)))
+
+
+OWN_NETWORKS = {"small_cnn": SmallCnn, "mlp": Mlp,
+                "efficientnet_lite0": functools.partial(EfficientNetLite, width=1.0, depth=1.0),
+                "efficientnet_lite1": functools.partial(EfficientNetLite, width=1.0, depth=1.1),
+                "efficientnet_lite2": functools.partial(EfficientNetLite, width=1.1, depth=1.2)}
 
 
 def class_name(entry):

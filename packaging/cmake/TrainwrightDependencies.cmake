@@ -7,6 +7,8 @@ else()
     set(deps $ENV{HOME}/.cache/trainwright)
 endif()
 
+set(TRAINWRIGHT_DEPS_DIR ${deps})
+
 # --- LibTorch: find_package(Torch) of this build demands the CUDA toolkit, so the targets are made here.
 set(libtorch ${TRAINWRIGHT_LIBTORCH})
 if(NOT libtorch)

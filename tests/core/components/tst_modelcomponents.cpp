@@ -81,6 +81,14 @@ void writeNamedSafetensors(const fs::path &file, const StateDict &weights, const
     out << header << data;
 }
 
+QString notesOf(const PreflightReply &reply)
+{
+    QStringList notes;
+    for (const Error &note : reply.notes)
+        notes.append(note.parameter + QStringLiteral(": ") + note.sentence());
+    return notes.join(u'\n');
+}
+
 } // namespace
 
 void TestModelComponents::initTestCase()
@@ -288,7 +296,8 @@ void TestModelComponents::loadsAModelDirectory()
     const QVariantMap stored{{"path", bytesFromPath(m_model)}};
     const PreflightReply reply = preflight("load-model", stored);
     QVERIFY2(reply.errors.isEmpty(), reply.errors.isEmpty() ? "" : qPrintable(reply.errors.first().toString()));
-    QCOMPARE(reply.summary, QStringLiteral("small_cnn · 3 classes · 93.1 k parameters · 779.1 kMAC · 12 × 12"));
+    QCOMPARE(reply.summary, QStringLiteral("small_cnn · 3 classes · 93.1 k parameters · 779.1 kMAC · 12 × 12 · "
+                                           "all 8 tensors fit · model directory"));
     QCOMPARE(reply.outputs["trained_model"].categories->mid(1), (QStringList{"b", "a"}));
     QVERIFY(!emptyReason(reply.outputs["trained_model"]));
     TW_VERIFY(run("load-model", stored));
@@ -327,8 +336,9 @@ void TestModelComponents::loadsFilesWithoutClasses()
     const QVariantMap stored{{"path", bytesFromPath(m_weights)}, {"architecture", architecture}};
     const PreflightReply reply = preflight("load-model", stored);
     QVERIFY(reply.errors.isEmpty());
-    QCOMPARE(reply.summary, QStringLiteral("resnet18 · 11.2 M parameters · 1.8 GMAC · 224 × 224"));
-    QCOMPARE(reply.warnings.join(u' ').contains("Recognised as resnet18: all 122"), architecture == "auto");
+    QCOMPARE(reply.summary, QStringLiteral("resnet18 · 11.2 M parameters · 1.8 GMAC · 224 × 224 · "
+                                           "all 122 tensors fit · PyTorch"));
+    QCOMPARE(notesOf(reply).contains("Recognised as resnet18: all 122"), architecture == "auto");
     const auto reason = emptyReason(reply.outputs["trained_model"]);
     QVERIFY(reason);
     QCOMPARE(reason->name, QLatin1String(errors::InvalidModelDirectory));
