@@ -6,6 +6,8 @@
 #include "core/data/datasetreport.h"
 #include "core/data/scancache.h"
 
+#include <future>
+
 namespace tw::components {
 
 namespace {
@@ -155,9 +157,10 @@ Result<RunReply> runConvert(const RunRequest &request)
     const fs::path folder = request.outputFolders.value(QStringLiteral("image_directory"));
     const ManifestPtr manifest = std::make_shared<const ImageManifest>(std::move(scan.manifest));
     request.context.progress(-1, QStringLiteral("comparing the pictures"));
+    auto written = std::async(std::launch::async, [&manifest, &folder] { return manifest->write(folder); });
     TW_ASSIGN(report, DatasetReport::of(manifest, &request.context.stopToken()));
+    TW_TRY(written.get());
     TW_TRY(writeFileAtomically(folder / "data_report.json", report.toJson(scan.report)));
-    TW_TRY(manifest->write(folder));
     reportNearCopies(report.duplicates(), request.context);
     const PortFacts facts = factsOf(*manifest);
     request.context.log(LogLevel::Info, datasetSummary(facts));

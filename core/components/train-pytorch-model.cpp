@@ -12,7 +12,6 @@
 #include "core/train/trainingparameters.h"
 
 #include <QDateTime>
-#include <QJsonArray>
 #include <QRandomGenerator>
 
 #include <algorithm>

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <future>
 #include <limits>
 
 namespace tw {
@@ -330,14 +331,19 @@ Result<void> readLines(const fs::path &file, ImageManifest &manifest)
 Result<void> ImageManifest::write(const fs::path &folder) const
 {
     TW_TRY(makeFolder(folder));
+    auto factsWritten = std::async(std::launch::async, [this, &folder]() -> Result<void> {
+        if (facts && facts->size() == size())
+            return writePictureFacts(folder, *facts);
+        return {};
+    });
     QByteArray lines;
     lines.reserve(qsizetype(m_pool.size() + size() * 120));
     const std::string archive = root.filename().native();
     for (std::size_t i = 0; i < size(); ++i)
         appendLine(lines, *this, i, archive);
-    TW_TRY(writeFileAtomically(folder / LinesFile, lines));
-    if (facts && facts->size() == size())
-        TW_TRY(writePictureFacts(folder, *facts));
+    const Result<void> linesWritten = writeFileAtomically(folder / LinesFile, lines);
+    TW_TRY(factsWritten.get());
+    TW_TRY(linesWritten);
     return writeFileAtomically(folder / HeadFile, headText(*this, folder) + '\n');
 }
 

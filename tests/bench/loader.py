@@ -6,9 +6,10 @@
         --peer 'default=PYTHON loader.py --backend pil' --peer 'best=PYTHON loader.py --backend tvio' [--rounds 5]
 
 A peer is a command that takes `--data FOLDER --mode train|val --workers N --batch N --epochs N` and prints
-one JSON object with "ips" (median images/s of the passes after the first) and "cpu_ms_per_image". Peers of the name "best" given more than once are
-candidates: the quickest of them in a case counts. Every run waits until the machine is idle. The table gives
-medians, ranges and ratios; memory is the peak of the process and all below it, shared pages counted once.
+one JSON object with "ips" (median images/s of the passes after the first) and "cpu_ms_per_image". Peers of
+the name "best" given more than once are candidates: the quickest of them in a case counts. Every run waits
+until the machine is idle. The table gives medians, ranges and ratios; memory is the peak of the process and
+all below it, shared pages counted once.
 """
 import argparse
 import json
