@@ -27,6 +27,8 @@ Result<Normalization> normalizationFromJson(const fs::path &file, const QJsonObj
                                             int channels);
 /// "[0.485,0.456,0.406]": the shortest texts that read back to the same floats.
 QByteArray floatListJson(const std::array<float, 3> &values, int count);
+/// Of the first resize; bilinear where nothing is resized.
+Interpolation firstInterpolation(const TransformList &list);
 /// model.json with the keys in their published order (core/model's format version 1).
 QByteArray modelJson(const ModelInfo &info, const WeightsHashes &hashes);
 /// The "weights" member of a model.json that readModelInfo() accepts.

@@ -9,7 +9,7 @@ namespace tw {
 
 namespace modelchecks {
 
-constexpr int usualResize = 256, usualSize = 224;
+constexpr int usualSize = 224;
 constexpr int usualSmallSize = 28; ///< MNIST's, the default of networks that read one size only
 
 int argument(const ModelConfig &config, const char *key, int fallback)
@@ -34,6 +34,13 @@ Result<void> checkFixedInput(const ModelInfo &info, const fs::path &file)
                                 .arg(needed)
                                 .arg(QLatin1String(edge.argument), info.config.architecture));
     }
+    return {};
+}
+
+/// That of the architecture's published weights: shorter edge 256, crop of 224 and ImageNet's figures where nothing
+/// else is known of them.
+WeightsPreprocessing usualPreprocessing(const QString &)
+{
     return {};
 }
 
@@ -68,14 +75,12 @@ Result<ModelInfo> usualModelInfo(const ModelConfig &config, std::vector<std::str
     info.width = input.width;
     if (input.height != input.width) // no list of operations gives any picture that size
         return info;
-    const auto operation = [](TransformOp::Kind kind, int size) {
-        TransformOp op;
-        op.kind = kind;
-        op.size = size;
-        return op;
-    };
-    info.transforms = {operation(TransformOp::Kind::Resize, input.fixed ? input.height : modelchecks::usualResize),
-                       operation(TransformOp::Kind::CenterCrop, input.height)};
+    WeightsPreprocessing usual = modelchecks::usualPreprocessing(config.architecture);
+    if (input.fixed)
+        usual.resize = usual.crop = input.height;
+    info.height = info.width = usual.crop;
+    info.transforms = usual.transforms();
+    info.normalization = usual.normalization();
     return info;
 }
 
