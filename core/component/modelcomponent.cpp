@@ -44,6 +44,7 @@ PreflightReply preflightModel(const PreflightRequest &request, ModelConfig confi
         const auto checked = networks.checkInitialWeights(config, request.values.path("weights_file"));
         if (!checked.ok())
             reply.errors.append(Error(checked.error()).atParameter(QStringLiteral("weights_file")));
+        setPreprocessingFact(facts, preprocessingBeside(request.values.path("weights_file")));
     }
     config.arguments.insert(QStringLiteral("num_classes"), imagenetClasses);
     const auto summary = networks.summarizeModel(config, usualChannels, usualSize, usualSize);
@@ -148,6 +149,14 @@ QString addFigures(const ModelSummary &summary, PortFacts &facts)
     return modelFigures(summary.parameters, summary.multiplyAdds, summary.width, summary.height);
 }
 
+std::optional<WeightsPreprocessing> preprocessingBeside(const fs::path &weightsFile)
+{
+    if (!isModelDirectory(weightsFile.parent_path()))
+        return std::nullopt;
+    const Result<ModelInfo> info = readModelInfo(weightsFile.parent_path());
+    return info.ok() ? WeightsPreprocessing::of(info->transforms, info->normalization) : std::nullopt;
+}
+
 Result<void> writeUntrainedModel(const fs::path &folder, const ModelConfig &config, const fs::path &weightsFile)
 {
     UntrainedModel model;
@@ -170,6 +179,7 @@ Result<void> writeUntrainedModel(const fs::path &folder, UntrainedModel model, c
     if (isModelDirectory(weightsFile.parent_path())) {
         TW_ASSIGN(info, readModelInfo(weightsFile.parent_path()));
         model.normalization = info.normalization;
+        model.preprocessing = WeightsPreprocessing::of(info.transforms, info.normalization);
     }
     return model.write(folder);
 }

@@ -31,8 +31,12 @@ void finishModelComponent(ComponentType &type, std::function<ModelConfig(const P
 PortFacts modelFacts(const ModelConfig &config);
 /// "11.7 M parameters · 1.8 GMAC · 224 × 224" for the node; facts get parameters and multiply_adds.
 QString addFigures(const ModelSummary &summary, PortFacts &facts);
+/// How pictures were prepared for a weights file, as a model.json beside it says; nothing without one,
+/// or where it does not resize and crop.
+std::optional<WeightsPreprocessing> preprocessingBeside(const fs::path &weightsFile);
 /// Writes untrained_model.json with a copy of `weightsFile` beside it (empty: none), so that the job keeps
-/// all it needs. A model.json beside the weights gives their normalisation.
+/// all it needs. A model.json beside the weights gives their normalisation
+/// and preprocessing.
 /// InvalidModelDirectoryError, FailedToWriteOutputsError.
 Result<void> writeUntrainedModel(const fs::path &folder, const ModelConfig &config, const fs::path &weightsFile);
 /// The same with what `model` says of the weights besides their file.

@@ -114,6 +114,20 @@ ManifestPtr manifestFact(const PortFacts &facts)
     return facts.extra.value(QStringLiteral("manifest")).value<ManifestPtr>();
 }
 
+void setPreprocessingFact(PortFacts &facts, const std::optional<WeightsPreprocessing> &preprocessing)
+{
+    if (preprocessing)
+        facts.extra.insert(QStringLiteral("preprocessing"), QVariant::fromValue(*preprocessing));
+    else
+        facts.extra.remove(QStringLiteral("preprocessing"));
+}
+
+std::optional<WeightsPreprocessing> preprocessingFact(const PortFacts &facts)
+{
+    const QVariant known = facts.extra.value(QStringLiteral("preprocessing"));
+    return known.isValid() ? std::optional(known.value<WeightsPreprocessing>()) : std::nullopt;
+}
+
 Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms)
 {
     return writeFileAtomically(folder / "transforms.json",
@@ -133,6 +147,22 @@ Result<TransformList> readTransforms(const fs::path &folder)
                          QT_TRANSLATE_NOOP("Error", "'%1' has no list of operations."), {displayPath(file)},
                          QT_TRANSLATE_NOOP("Error", "Run the node that writes it again."));
     return transformsFromJson(list.toArray());
+}
+
+QString operationsText(const TransformList &transforms)
+{
+    QStringList parts;
+    const QJsonArray operations = transformsToJson(transforms);
+    for (std::size_t i = 0; i < transforms.size(); ++i) {
+        const TransformOp &op = transforms[i];
+        QString part = operations.at(qsizetype(i)).toObject().value(u"op").toString();
+        if (op.kind == TransformOp::Kind::Resize)
+            part += u' ' + QString::number(op.size) + u' ' + QLatin1String(interpolationId(op.interpolation));
+        else if (op.kind == TransformOp::Kind::CenterCrop || op.kind == TransformOp::Kind::Pad)
+            part += u' ' + QString::number(op.size);
+        parts.append(part);
+    }
+    return parts.isEmpty() ? QStringLiteral("nothing") : parts.join(QStringLiteral(", "));
 }
 
 QList<Error> checkIntegersUpTo(const ParameterValues &values, qlonglong largest,

@@ -33,10 +33,17 @@ std::optional<DatasetReference> datasetOf(const PortFacts &facts);
 void setManifestFact(PortFacts &facts, ManifestPtr manifest);
 ManifestPtr manifestFact(const PortFacts &facts);
 
+/// What is known of how pictures were prepared for the initial weights behind a port of an untrained model.
+void setPreprocessingFact(PortFacts &facts, const std::optional<WeightsPreprocessing> &preprocessing);
+std::optional<WeightsPreprocessing> preprocessingFact(const PortFacts &facts);
+
 /// transforms.json {format, version, transforms}. FailedToWriteOutputsError /
 /// InvalidTransformationDirectoryError.
 Result<void> writeTransforms(const fs::path &folder, const TransformList &transforms);
 Result<TransformList> readTransforms(const fs::path &folder);
+
+/// "resize 256 bilinear, center_crop 224" of operations that are not random; "nothing" of none.
+QString operationsText(const TransformList &transforms);
 
 /// Upper ends that machines set where a range has none: LessThanOrEqualToError for each of the Int
 /// parameters `ids` that is above `largest`.

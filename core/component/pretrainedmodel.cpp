@@ -2,6 +2,7 @@
 #include "core/component/pretrainedmodel.h"
 
 #include "core/base/address.h"
+#include "core/component/portobjects.h"
 
 namespace tw {
 
@@ -67,6 +68,7 @@ void preflightPretrained(const ModelConfig &config, const NetworkFunctions &netw
         return;
     }
     facts.extra.insert(QStringLiteral("fingerprint"), weights->fileName);
+    setPreprocessingFact(facts, weights->preprocessing);
     const auto text = lookAtWeights(*weights, config, networks, stop);
     if (text.ok())
         reply.summary += QStringLiteral(" · ") + *text;
@@ -88,6 +90,7 @@ Result<void> runPretrained(const ModelConfig &config, const fs::path &folder, Ru
     UntrainedModel model;
     model.config = config;
     model.normalization = weights->preprocessing.normalization();
+    model.preprocessing = weights->preprocessing;
     TW_TRY(writeUntrainedModel(folder, std::move(model), file->path));
     TW_ASSIGN(written, UntrainedModel::read(folder));
     if (written.weightsSha256 == file->sha256)

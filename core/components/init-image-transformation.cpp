@@ -7,6 +7,11 @@ namespace {
 
 using Kind = TransformOp::Kind;
 
+Interpolation chosenInterpolation(const ParameterValues &values, const char *id)
+{
+    return interpolationOf(values.text(id).toStdString()).value_or(Interpolation::Bilinear);
+}
+
 /// The operation of a switch, with the values of its parameters.
 TransformOp switchedOp(Kind kind, const ParameterValues &values)
 {
@@ -14,6 +19,7 @@ TransformOp switchedOp(Kind kind, const ParameterValues &values)
     switch (kind) {
     case Kind::Resize:
         op.size = int(values.integer("size"));
+        op.interpolation = chosenInterpolation(values, "resize_interpolation");
         break;
     case Kind::CenterCrop:
         op.size = int(values.integer("crop_size"));
@@ -31,6 +37,7 @@ TransformOp switchedOp(Kind kind, const ParameterValues &values)
         op.size = int(values.integer("random_size"));
         std::tie(op.scaleLow, op.scaleHigh) = values.range("random_resized_scale");
         std::tie(op.ratioLow, op.ratioHigh) = values.range("random_resized_ratio");
+        op.interpolation = chosenInterpolation(values, "random_resized_interpolation");
         break;
     case Kind::RandomCrop:
         op.size = int(values.integer("random_crop_size"));
@@ -193,6 +200,18 @@ void addSize(ComponentType &type, const char *id, const char *label, qlonglong v
                        .withHelp(help));
 }
 
+void addInterpolation(ComponentType &type, const char *id, const char *label, const char *switchId)
+{
+    type.parameter(
+        ParameterSpec::choice(id, label, "bilinear",
+                              {{QStringLiteral("bilinear"), QT_TRANSLATE_NOOP("Parameter", "Bilinear")},
+                               {QStringLiteral("bicubic"), QT_TRANSLATE_NOOP("Parameter", "Bicubic")}})
+            .visibleWhen(switchId, whenOn())
+            .withHelp(QT_TRANSLATE_NOOP("Parameter", "How pixels are weighed when the size changes, antialiased as "
+                                                     "Pillow does it: bicubic is sharper and takes longer. Choose what "
+                                                     "the initial weights were trained with.")));
+}
+
 /// A number from 0 to `most`.
 ParameterSpec upTo(const char *id, const char *label, double value, double most, const char *switchId, const char *help)
 {
@@ -234,6 +253,7 @@ void addFixedOperations(ComponentType &type)
     addSize(type, "size", QT_TRANSLATE_NOOP("Parameter", "Size"), 256, 1, "resize",
             QT_TRANSLATE_NOOP("Parameter", "Length of the shorter edge after resizing; the other "
                                            "edge follows the picture's shape."));
+    addInterpolation(type, "resize_interpolation", QT_TRANSLATE_NOOP("Parameter", "Interpolation"), "resize");
     addSwitch(type, "center_crop", QT_TRANSLATE_NOOP("Parameter", "Center crop"), true,
               QT_TRANSLATE_NOOP("Parameter", "Cuts a square out of the middle of every picture."));
     addSize(type, "crop_size", QT_TRANSLATE_NOOP("Parameter", "Crop size"), 224, 1, "center_crop",
@@ -267,6 +287,8 @@ void addCropsAndFlips(ComponentType &type)
                        .visibleWhen("random_resized_crop", whenOn())
                        .withHelp(QT_TRANSLATE_NOOP(
                            "Parameter", "Smallest and largest ratio of width to height of the part that is cut out.")));
+    addInterpolation(type, "random_resized_interpolation",
+                     QT_TRANSLATE_NOOP("Parameter", "Random resized interpolation"), "random_resized_crop");
     addSwitch(type, "random_crop", QT_TRANSLATE_NOOP("Parameter", "Random crop"), false,
               QT_TRANSLATE_NOOP("Parameter", "Cuts out a square at a random place (training only)."));
     addSize(type, "random_crop_size", QT_TRANSLATE_NOOP("Parameter", "Random crop size"), 224, 1, "random_crop",

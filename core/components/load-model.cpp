@@ -79,6 +79,11 @@ Result<Found> lookIntoDirectory(const fs::path &folder, const QString &architect
     return found;
 }
 
+QString numbersText(const std::array<float, 3> &values)
+{
+    return QStringLiteral("%1 %2 %3").arg(values[0]).arg(values[1]).arg(values[2]);
+}
+
 /// A checkpoint or safetensors metadata that names classes; the preprocessing is the usual one.
 Result<void> useClasses(Found &found, const RecognisedModel &model, const WeightsReport &report)
 {
@@ -102,10 +107,12 @@ Result<void> useClasses(Found &found, const RecognisedModel &model, const Weight
     TW_ASSIGN(weights, fittedWeights(model.config, model.initial.weights, displayPath(found.weightsFile)));
     found.classes = report.classes;
     found.weights = std::move(weights);
+    found.warnings +=
+        QStringLiteral("%1 does not say how pictures are prepared: what is usual for %2 is taken for "
+                       "granted (%3; mean %4, std %5).")
+            .arg(displayPath(found.weightsFile), model.config.architecture, operationsText(info.transforms),
+                 numbersText(info.normalization.mean), numbersText(info.normalization.std));
     found.info = std::move(info);
-    found.warnings += QStringLiteral("%1 does not say how pictures are prepared: the usual size of %2 and ImageNet's "
-                                     "mean and deviation are taken for granted.")
-                          .arg(displayPath(found.weightsFile), model.config.architecture);
     return {};
 }
 
@@ -227,6 +234,7 @@ PreflightReply preflightLoad(const PreflightRequest &request)
     for (const QString &line : details)
         reply.notes.append(makeError("", "%1", {line}).atParameter(QStringLiteral("path")));
     PortFacts untrained = modelFacts(untrainedConfig(found->config));
+    setPreprocessingFact(untrained, preprocessingBeside(found->weightsFile));
     const auto input = modelInput(found->config);
     const int height = found->info ? found->info->height : input.ok() ? input->height : 0;
     const int width = found->info ? found->info->width : input.ok() ? input->width : 0;

@@ -7,11 +7,14 @@
 #include "core/train/cachechecks.h"
 #include "core/train/devices.h"
 #include "core/train/parity.h"
+#include "core/train/preprocessingchecks.h"
 #include "core/train/trainer.h"
 #include "core/train/trainingdata.h"
 #include "core/train/trainingparameters.h"
 
 #include <QDateTime>
+#include <QJsonArray>
+#include <QJsonDocument>
 #include <QRandomGenerator>
 
 #include <algorithm>
@@ -83,6 +86,7 @@ PreflightReply preflightTraining(const PreflightRequest &request)
 {
     PreflightReply reply;
     checkTrainingData(request, reply);
+    checkPreprocessing(request, reply);
     if (const auto device = resolveDevice(request.values.text("device")); !device.ok())
         reply.errors.append(Error(device.error()).atParameter(QStringLiteral("device")));
     PortFacts facts;
@@ -166,14 +170,17 @@ TrainingSpec specOf(const ParameterValues &values, RunContext &context)
 QJsonObject provenance(const TrainingSpec &spec, const RunContext &context)
 {
     const fs::path job = context.nodeFolder().parent_path().parent_path();
-    return {{QStringLiteral("program"), QStringLiteral("trainwright " TRAINWRIGHT_VERSION)},
-            {QStringLiteral("libtorch"), libtorchVersion()},
-            {QStringLiteral("job"), displayPath(job.filename())},
-            {QStringLiteral("node"), context.nodeId()},
-            {QStringLiteral("seed"), QString::number(qint64(spec.seed))},
-            {QStringLiteral("training_fingerprint"), QString::fromStdString(spec.training->fingerprint)},
-            {QStringLiteral("validation_fingerprint"), QString::fromStdString(spec.validation->fingerprint)},
-            {QStringLiteral("created"), QDateTime::currentDateTimeUtc().toString(Qt::ISODate)}};
+    QJsonObject origin{{QStringLiteral("program"), QStringLiteral("trainwright " TRAINWRIGHT_VERSION)},
+                       {QStringLiteral("libtorch"), libtorchVersion()},
+                       {QStringLiteral("job"), displayPath(job.filename())},
+                       {QStringLiteral("node"), context.nodeId()},
+                       {QStringLiteral("seed"), QString::number(qint64(spec.seed))},
+                       {QStringLiteral("training_fingerprint"), QString::fromStdString(spec.training->fingerprint)},
+                       {QStringLiteral("validation_fingerprint"), QString::fromStdString(spec.validation->fingerprint)},
+                       {QStringLiteral("created"), QDateTime::currentDateTimeUtc().toString(Qt::ISODate)}};
+    if (const auto &known = spec.model.preprocessing)
+        origin.insert(QStringLiteral("weights_preprocessing"), QJsonDocument::fromJson(known->toJson()).object());
+    return origin;
 }
 
 /// Beside the figures that train() itself reports.

@@ -25,7 +25,7 @@ enum class MemoryOrder { ChannelsFirst, ChannelsLast };
 /// Exact: Pillow's pixels bit for bit. Fast: for training batches only. Large JPEG pictures are decoded
 /// smaller by the inverse DCT where what is resized stays at least twice as large as what comes out,
 /// and resizing does not round in between. Largest difference to the exact pixels one level and
-/// PSNR ≥ 55 dB without the smaller decoding, ≥ 53 dB with it.
+/// PSNR ≥ 55 dB without the smaller decoding, ≥ 53 dB with it. A bicubic resize is always exact.
 enum class PixelPath { Exact, Fast };
 class PictureCache;
 

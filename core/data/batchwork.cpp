@@ -139,7 +139,7 @@ void roundRow(void *context, int row, const float *values)
 
 bool BatchWork::canBeFast(const PixelPlan &plan, const PixelView &pixels) const
 {
-    return m_shared.options.pixelPath == PixelPath::Fast && plan.resizes() && pixels.channels == 3
+    return m_shared.options.pixelPath == PixelPath::Fast && plan.canBeFast() && pixels.channels == 3
            && m_shared.options.channels == 3;
 }
 

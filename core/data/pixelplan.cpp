@@ -52,12 +52,14 @@ bool take(const PixelStep &step, PixelPlan &plan)
         if (resized)
             return false;
         resizeAll(plan, step.width, step.height);
+        plan.resample.interpolation = step.interpolation;
         return true;
     case Kind::ResizedCrop:
         if (resized)
             return false;
         cropSource(plan, step);
         resizeAll(plan, step.size, step.size);
+        plan.resample.interpolation = step.interpolation;
         return true;
     default:
         return false;
@@ -74,6 +76,8 @@ PixelRegion PixelPlan::neededRegion() const
 
 int PixelPlan::largestReduce() const
 {
+    if (!canBeFast())
+        return 1;
     int reduce = 8;
     while (reduce > 1
            && (resample.from.width < 2 * reduce * resample.to.width

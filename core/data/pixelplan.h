@@ -21,8 +21,11 @@ struct PixelPlan
     bool resizes() const { return !(resample.from == resample.to); }
     /// The part of the picture whose pixels are needed.
     PixelRegion neededRegion() const;
+    /// Whether resampleFast() can do the resize. Bicubic is always exact: its overshoot is cut off after each
+    /// pass, which no sum without rounding in between comes near.
+    bool canBeFast() const { return resizes() && resample.interpolation == Interpolation::Bilinear; }
     /// 1, 2, 4 or 8: how much smaller the picture may be decoded, so that what is resized stays at
-    /// least twice as large as what comes out, in both directions.
+    /// least twice as large as what comes out, in both directions. 1 where it cannot be fast.
     int largestReduce() const;
 };
 

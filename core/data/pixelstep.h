@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/data/interpolation.h"
+
 #include <array>
 
 namespace tw {
@@ -53,6 +55,7 @@ struct PixelStep
     /// Perspective: where the picture's corners go, x and y of the upper left, upper right, lower
     /// right and lower left one
     std::array<int, 8> corners{};
+    Interpolation interpolation = Interpolation::Bilinear; ///< Resize, ResizedCrop
     bool operator==(const PixelStep &) const = default;
 };
 

@@ -51,6 +51,12 @@ PixelStep withRegion(Step kind, const Region &region, int size = 0)
     return step;
 }
 
+PixelStep resizing(const TransformOp &op, PixelStep step)
+{
+    step.interpolation = op.interpolation;
+    return step;
+}
+
 // torchvision's RandomResizedCrop.get_params: ten tries, then the largest centred region in range.
 Region randomRegion(const TransformOp &op, ImageSize image, SampleRandom &random)
 {
@@ -230,7 +236,7 @@ void drawOp(const TransformOp &op, ImageSize image, SampleRandom &random, std::v
     switch (op.kind) {
     case Kind::Resize: {
         const ImageSize size = shorterEdgeSize(image, op.size);
-        return steps.push_back(withRegion(Step::Resize, {0, 0, size.width, size.height}));
+        return steps.push_back(resizing(op, withRegion(Step::Resize, {0, 0, size.width, size.height})));
     }
     case Kind::CenterCrop:
     case Kind::RandomCrop:
@@ -242,7 +248,7 @@ void drawOp(const TransformOp &op, ImageSize image, SampleRandom &random, std::v
     case Kind::Grayscale:
         return steps.push_back(withValue(Step::Grayscale, 0));
     case Kind::RandomResizedCrop:
-        return steps.push_back(withRegion(Step::ResizedCrop, randomRegion(op, image, random), op.size));
+        return steps.push_back(resizing(op, withRegion(Step::ResizedCrop, randomRegion(op, image, random), op.size)));
     case Kind::RandomRotation:
         return steps.push_back(withValue(Step::Rotate, random.uniform(-op.degrees, op.degrees)));
     case Kind::RandomAffine:

@@ -49,6 +49,7 @@ struct TransformOp
     double distortion = 0;                                        ///< RandomPerspective: 0 to 1
     double brightness = 0, contrast = 0, saturation = 0, hue = 0; ///< ColorJitter; hue 0 to 0.5
     int numOps = 2, magnitude = 9;                                ///< RandAugment; magnitude 0 to 30
+    Interpolation interpolation = Interpolation::Bilinear;        ///< Resize, RandomResizedCrop
     bool operator==(const TransformOp &) const = default;
 };
 using TransformList = std::vector<TransformOp>;
@@ -62,7 +63,7 @@ TransformOp defaultOp(TransformOp::Kind kind);
 bool isRandom(const TransformOp &op);
 /// The list without its random operations (For inference).
 TransformList forInference(const TransformList &list);
-/// [{"op":"resize","size":256}, …]
+/// [{"op":"resize","size":256}, …]; "interpolation" stands there where it is not bilinear.
 QJsonArray transformsToJson(const TransformList &list);
 /// InvalidTransformationDirectoryError: unknown op, missing or out-of-range argument, random
 /// erasing before the end; with its place.
@@ -75,11 +76,13 @@ bool fitsEveryImage(const TransformList &list);
 /// applyTransforms().
 Result<std::pair<int, int>> outputSize(const TransformList &list, int width, int height, const std::string &name);
 
-/// Exact path: Pillow's 8-bit antialiased BILINEAR bit for bit (fixed-point coefficients,
+/// Exact path: Pillow's 8-bit antialiased BILINEAR or BICUBIC bit for bit (fixed-point coefficients,
 /// horizontal pass first, each pass rounded). Any size from 1×1 up.
-ImageBuffer resizeExact(const ImageBuffer &image, int width, int height);
+ImageBuffer resizeExact(const ImageBuffer &image, int width, int height,
+                        Interpolation interpolation = Interpolation::Bilinear);
 /// Resize to the given size of the region (x, y, w, h) only.
-ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width, int height);
+ImageBuffer resizedCropExact(const ImageBuffer &image, int x, int y, int w, int h, int width, int height,
+                             Interpolation interpolation = Interpolation::Bilinear);
 /// InvalidDatasetError naming `name` and both sizes when a crop is larger than the image, or when
 /// more than 178,956,970 pixels would come out.
 Result<ImageBuffer> applyTransforms(ImageBuffer image, const TransformList &list, SampleRandom &random,
@@ -97,7 +100,7 @@ struct TransformScratch
 {
     std::array<std::vector<std::uint8_t>, 2> stages; ///< results of operations, in turn
     std::vector<std::uint8_t> columns, transposed, rows;
-    std::vector<int> bounds, coefficients;
+    std::vector<int> bounds, coefficients, coefficientPairs;
     std::vector<double> weights;
     FastScratch fast;
     std::vector<PixelStep> steps; ///< what transformView() drew last

@@ -15,7 +15,8 @@ namespace {
 using Kind = TransformOp::Kind;
 
 /// One argument of an operation: a whole number, a number, or a range of two numbers, from `lowest`
-/// to `highest`; `open` leaves the lower end out, `openAbove` the upper one.
+/// to `highest`; `open` leaves the lower end out, `openAbove` the upper one. Or an interpolation,
+/// which is bilinear where it is not given.
 struct Argument
 {
     const char *key;
@@ -24,6 +25,7 @@ struct Argument
     double TransformOp::*number = nullptr;
     double TransformOp::*rangeEnd = nullptr;
     bool open = false, openAbove = false;
+    Interpolation TransformOp::*interpolation = nullptr;
 };
 
 struct OpSchema
@@ -48,6 +50,11 @@ Argument range(const char *key, double TransformOp::*low, double TransformOp::*h
     return {.key = key, .lowest = 0, .highest = highest, .number = low, .rangeEnd = high, .open = true};
 }
 
+Argument interpolation()
+{
+    return {.key = "interpolation", .lowest = 0, .highest = 0, .interpolation = &TransformOp::interpolation};
+}
+
 const std::vector<OpSchema> &schemas()
 {
     using Op = TransformOp;
@@ -60,7 +67,7 @@ const std::vector<OpSchema> &schemas()
     Argument shear = number("shear", &Op::shear, 0, 90);
     shear.openAbove = true;
     static const std::vector<OpSchema> made{
-        {Kind::Resize, "resize", {size}},
+        {Kind::Resize, "resize", {size, interpolation()}},
         {Kind::CenterCrop, "center_crop", {size}},
         {Kind::Pad, "pad", {whole("padding", &Op::size, 0, LargestTransformEdge)}},
         {Kind::ColorJitter,
@@ -69,7 +76,7 @@ const std::vector<OpSchema> &schemas()
           number("contrast", &Op::contrast, 0, LargestTransformFactor),
           number("saturation", &Op::saturation, 0, LargestTransformFactor), number("hue", &Op::hue, 0, 0.5)}},
         {Kind::Grayscale, "grayscale", {}},
-        {Kind::RandomResizedCrop, "random_resized_crop", {size, areas, ratios}},
+        {Kind::RandomResizedCrop, "random_resized_crop", {size, areas, ratios, interpolation()}},
         {Kind::RandomCrop, "random_crop", {size}},
         {Kind::RandomHorizontalFlip, "random_horizontal_flip", {chance}},
         {Kind::RandomVerticalFlip, "random_vertical_flip", {chance}},
@@ -88,6 +95,8 @@ const std::vector<OpSchema> &schemas()
 
 QString rangeText(const Argument &argument)
 {
+    if (argument.interpolation)
+        return QStringLiteral("\"bilinear\" or \"bicubic\"");
     const QString lowest = QString::number(argument.lowest), highest = QString::number(argument.highest);
     if (argument.rangeEnd)
         return QStringLiteral("[low, high] with %1 < low ≤ high ≤ %2").arg(lowest, highest);
@@ -127,8 +136,17 @@ bool isWithin(const Argument &argument, const QJsonValue &value)
            && (argument.openAbove ? number < argument.highest : number <= argument.highest);
 }
 
+bool readInterpolation(const QJsonValue &value, Interpolation &out)
+{
+    const auto known = value.isUndefined() ? Interpolation::Bilinear : interpolationOf(value.toString().toStdString());
+    out = known.value_or(Interpolation::Bilinear);
+    return known.has_value();
+}
+
 bool readArgument(const Argument &argument, const QJsonValue &value, TransformOp &op)
 {
+    if (argument.interpolation)
+        return readInterpolation(value, op.*argument.interpolation);
     if (!argument.rangeEnd) {
         if (!isWithin(argument, value))
             return false;
@@ -149,6 +167,8 @@ bool readArgument(const Argument &argument, const QJsonValue &value, TransformOp
 
 QJsonValue argumentToJson(const Argument &argument, const TransformOp &op)
 {
+    if (argument.interpolation)
+        return QLatin1String(interpolationId(op.*argument.interpolation));
     if (argument.whole)
         return op.*argument.whole;
     if (argument.rangeEnd)
@@ -185,7 +205,8 @@ QJsonArray transformsToJson(const TransformList &list)
         const OpSchema &schema = schemas()[std::size_t(op.kind)];
         QJsonObject json{{QStringLiteral("op"), QLatin1String(schema.id)}};
         for (const Argument &argument : schema.arguments)
-            json.insert(QLatin1String(argument.key), argumentToJson(argument, op));
+            if (!argument.interpolation || op.interpolation != Interpolation::Bilinear)
+                json.insert(QLatin1String(argument.key), argumentToJson(argument, op));
         out.append(json);
     }
     return out;

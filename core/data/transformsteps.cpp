@@ -19,12 +19,12 @@ PixelView crop(const PixelView &image, const PixelStep &step)
     return {corner, step.width, step.height, image.channels, image.stride};
 }
 
-PixelView resized(const PixelView &image, int width, int height, TransformScratch &scratch)
+PixelView resized(const PixelView &image, int width, int height, Interpolation interpolation, TransformScratch &scratch)
 {
     if (width == image.width && height == image.height)
         return image;
     const Stage out = newStage(scratch, width, height, image.channels);
-    resizeView(image, width, height, scratch, out.data);
+    resizeView(image, width, height, interpolation, scratch, out.data);
     return out.view;
 }
 
@@ -86,11 +86,11 @@ PixelView applyStep(const PixelView &image, const PixelStep &step, TransformScra
 {
     switch (step.kind) {
     case Kind::Resize:
-        return resized(image, step.width, step.height, scratch);
+        return resized(image, step.width, step.height, step.interpolation, scratch);
     case Kind::Crop:
         return crop(image, step);
     case Kind::ResizedCrop:
-        return resized(crop(image, step), step.size, step.size, scratch);
+        return resized(crop(image, step), step.size, step.size, step.interpolation, scratch);
     case Kind::Pad:
         return padded(image, step.size, scratch);
     case Kind::Grayscale:

@@ -6,6 +6,7 @@
 #include "core/data/batchloader.h"
 #include "core/data/transforms.h"
 #include "core/model/statedict.h"
+#include "core/model/weightspreprocessing.h"
 
 #include <QJsonObject>
 #include <QStringList>
@@ -31,6 +32,9 @@ struct UntrainedModel
     fs::path weightsFile; ///< empty: none; relative: beside untrained_model.json
     QByteArray weightsSha256;
     std::optional<Normalization> normalization; ///< what the weights were trained with, where it is known
+    /// How pictures were prepared for the weights, where it is known; `normalization` wins over its
+    /// mean and deviation.
+    std::optional<WeightsPreprocessing> preprocessing;
     Result<void> write(const fs::path &folder) const;
     /// A relative weightsFile comes out below `folder`. InvalidModelDirectoryError naming key and value.
     static Result<UntrainedModel> read(const fs::path &folder);

@@ -31,15 +31,16 @@ QByteArray sizeOfFirst(const TransformList &list, TransformOp::Kind kind)
 
 QByteArray inputJson(const ModelInfo &info)
 {
-    return jsonObjectLine({{"channels", QByteArray::number(info.channels)},
-                           {"height", QByteArray::number(info.height)},
-                           {"width", QByteArray::number(info.width)},
-                           {"resize", sizeOfFirst(info.transforms, TransformOp::Kind::Resize)},
-                           {"crop", sizeOfFirst(info.transforms, TransformOp::Kind::CenterCrop)},
-                           {"interpolation", "\"bilinear\""},
-                           {"mean", floatListJson(info.normalization.mean, info.channels, 0)},
-                           {"std", floatListJson(info.normalization.std, info.channels, 1)},
-                           {"transforms", jsonCompact(transformsToJson(info.transforms))}});
+    return jsonObjectLine(
+        {{"channels", QByteArray::number(info.channels)},
+         {"height", QByteArray::number(info.height)},
+         {"width", QByteArray::number(info.width)},
+         {"resize", sizeOfFirst(info.transforms, TransformOp::Kind::Resize)},
+         {"crop", sizeOfFirst(info.transforms, TransformOp::Kind::CenterCrop)},
+         {"interpolation", jsonString(QLatin1String(interpolationId(firstInterpolation(info.transforms))))},
+         {"mean", floatListJson(info.normalization.mean, info.channels, 0)},
+         {"std", floatListJson(info.normalization.std, info.channels, 1)},
+         {"transforms", jsonCompact(transformsToJson(info.transforms))}});
 }
 
 QByteArray hashOrNull(const QByteArray &hash)
@@ -57,6 +58,15 @@ QByteArray classesJson(const std::vector<std::string> &classes)
 }
 
 } // namespace
+
+Interpolation firstInterpolation(const TransformList &list)
+{
+    for (const TransformOp &op : list) {
+        if (op.kind == TransformOp::Kind::Resize)
+            return op.interpolation;
+    }
+    return Interpolation::Bilinear;
+}
 
 QByteArray floatListJson(const std::array<float, 3> &values, int count, float further)
 {

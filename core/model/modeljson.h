@@ -29,6 +29,8 @@ Result<Normalization> normalizationFromJson(const fs::path &file, const QJsonObj
 /// "[0.485,0.456,0.406]": the shortest texts that read back to the same floats.
 /// A fourth is `further`.
 QByteArray floatListJson(const std::array<float, 3> &values, int count, float further);
+/// Of the first resize; bilinear where nothing is resized.
+Interpolation firstInterpolation(const TransformList &list);
 /// model.json with the keys in their published order (core/model's format version 1).
 QByteArray modelJson(const ModelInfo &info, const WeightsHashes &hashes);
 /// The "weights" member of a model.json that readModelInfo() accepts.

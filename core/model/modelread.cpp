@@ -89,7 +89,7 @@ Result<TransformList> readTransformList(const fs::path &file, const QJsonObject 
     return list;
 }
 
-/// resize and crop repeat what runs; another number there would be believed by other programs.
+/// resize, crop and interpolation repeat what runs; another value there would be believed by other programs.
 Result<void> checkRepeated(const fs::path &file, const QJsonObject &input, const TransformList &list)
 {
     for (const auto &[key, kind] :
@@ -102,6 +102,11 @@ Result<void> checkRepeated(const fs::path &file, const QJsonObject &input, const
             return badField(file, QStringLiteral("input.") + QLatin1String(key), value,
                             QStringLiteral("%1, as input.transforms says").arg(QString::fromUtf8(jsonCompact(runs))));
     }
+    const QJsonValue stated = input.value(u"interpolation");
+    const QLatin1String runs(interpolationId(firstInterpolation(list)));
+    if (!stated.isUndefined() && stated.toString() != runs)
+        return badField(file, QStringLiteral("input.interpolation"), stated,
+                        QStringLiteral("\"%1\", as input.transforms says").arg(runs));
     return {};
 }
 
@@ -130,9 +135,6 @@ Result<void> readInput(const fs::path &file, const QJsonObject &json, ModelInfo 
     info.channels = channels;
     info.height = height;
     info.width = width;
-    const QJsonValue interpolation = input.value(u"interpolation");
-    if (!interpolation.isUndefined() && interpolation.toString() != u"bilinear")
-        return badField(file, prefix + QStringLiteral("interpolation"), interpolation, QStringLiteral("\"bilinear\""));
     TW_ASSIGN(normalization, normalizationFromJson(file, input, prefix, channels));
     info.normalization = normalization;
     TW_ASSIGN(transforms, readTransformList(file, input));

@@ -199,12 +199,17 @@ def open_picture(path):
     return image
 
 
-def resize(image, size):
-    """Shorter edge to size, longer edge int(size * long / short); Pillow's 8-bit antialiased bilinear."""
+FILTERS = {"bilinear": Image.BILINEAR, "bicubic": Image.BICUBIC}
+
+
+def resize(image, size, interpolation):
+    """Shorter edge to size, longer edge int(size * long / short); Pillow's 8-bit antialiased filters."""
+    if interpolation not in FILTERS:
+        raise ValueError("unknown interpolation '%s' in model.json" % interpolation)
     width, height = image.size
     if width <= height:
-        return image.resize((size, int(size * height / width)), Image.BILINEAR)
-    return image.resize((int(size * width / height), size), Image.BILINEAR)
+        return image.resize((size, int(size * height / width)), FILTERS[interpolation])
+    return image.resize((int(size * width / height), size), FILTERS[interpolation])
 
 
 def center_crop(image, size):
@@ -220,7 +225,7 @@ def transformed(image, operations):
     for operation in operations:
         kind = operation["op"]
         if kind == "resize":
-            image = resize(image, operation["size"])
+            image = resize(image, operation["size"], operation.get("interpolation", "bilinear"))
         elif kind == "center_crop":
             image = center_crop(image, operation["size"])
         elif kind == "pad":

@@ -48,12 +48,15 @@ Result<void> readWeightsMember(const fs::path &file, const QJsonValue &value, Un
 
 Result<void> UntrainedModel::write(const fs::path &folder) const
 {
-    const QByteArray json = jsonObjectLine({{"format", "\"trainwright-untrained-model\""},
-                                            {"version", QByteArray::number(untrainedVersion)},
-                                            {"architecture", jsonString(config.architecture)},
-                                            {"arguments", jsonCompact(config.arguments)},
-                                            {"weights", weightsJson(*this)}});
-    return writeFileAtomically(folder / "untrained_model.json", json.trimmed() + "\n");
+    QByteArray json = jsonObjectLine({{"format", "\"trainwright-untrained-model\""},
+                                      {"version", QByteArray::number(untrainedVersion)},
+                                      {"architecture", jsonString(config.architecture)},
+                                      {"arguments", jsonCompact(config.arguments)},
+                                      {"weights", weightsJson(*this)}})
+                          .trimmed();
+    if (preprocessing)
+        json = json.chopped(1) + ",\"preprocessing\":" + preprocessing->toJson() + '}';
+    return writeFileAtomically(folder / "untrained_model.json", json + "\n");
 }
 
 Result<UntrainedModel> UntrainedModel::read(const fs::path &folder)
@@ -71,6 +74,10 @@ Result<UntrainedModel> UntrainedModel::read(const fs::path &folder)
     model.config.arguments = arguments.toObject();
     if (const QJsonValue weights = json.value(u"weights"); !weights.isNull())
         TW_TRY(readWeightsMember(file, weights, model));
+    if (const QJsonValue preprocessing = json.value(u"preprocessing"); !preprocessing.isUndefined()) {
+        TW_ASSIGN(known, WeightsPreprocessing::fromJson(file, preprocessing, QStringLiteral("preprocessing.")));
+        model.preprocessing = known;
+    }
     return model;
 }
 

@@ -38,8 +38,8 @@ struct ModelInput
 };
 Result<ModelInput> modelInput(const ModelConfig &config);
 /// model.json of a network with these classes (as many as config's num_classes says) whose preparation of
-/// pictures is not known: what a fixed input needs, else shorter edge 256 and a crop of 224; ImageNet's
-/// mean and deviation. InvalidModelDirectoryError.
+/// pictures is not known: what a fixed input needs with ImageNet's mean and deviation, else the preparation
+/// for the architecture's published weights. InvalidModelDirectoryError.
 Result<ModelInfo> usualModelInfo(const ModelConfig &config, std::vector<std::string> classes);
 /// Whether the network of a model.json exists, takes its arguments and reads its input.
 /// InvalidModelDirectoryError naming file, key, value and what it must be.

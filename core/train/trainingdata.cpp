@@ -163,8 +163,12 @@ Result<Normalization> resolveNormalization(const TrainingSpec &spec, const Train
         return makeError(errors::NotInRangeValue, QT_TRANSLATE_NOOP("Error", "normalization is “%1”."), {choice},
                          QT_TRANSLATE_NOOP("Error", "Use weights, imagenet, half, dataset or none."))
             .atParameter(QStringLiteral("normalization"));
-    if (spec.model.weightsFile.empty() || spec.model.normalization)
-        return spec.model.normalization.value_or(Normalization{});
+    if (spec.model.normalization)
+        return *spec.model.normalization;
+    if (spec.model.preprocessing)
+        return spec.model.preprocessing->normalization();
+    if (spec.model.weightsFile.empty())
+        return Normalization{};
     const fs::path folder = spec.model.weightsFile.parent_path();
     std::error_code ignored;
     if (!fs::exists(folder / "model.json", ignored))

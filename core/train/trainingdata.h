@@ -35,7 +35,7 @@ struct InputSize
 Result<InputSize> inputSize(const ManifestPtr &manifest, const TransformList &transforms, std::uint64_t seed);
 
 /// Resolves `normalization` weights | imagenet | half | dataset | none; `weights` is the one stored
-/// in the model directory that the initial weights lie in, else ImageNet's. NotInRangeValueError.
+/// with the initial weights or in the model directory that they lie in, else ImageNet's. NotInRangeValueError.
 Result<Normalization> resolveNormalization(const TrainingSpec &spec, const TrainingData &data, const StopToken *stop);
 
 } // namespace tw

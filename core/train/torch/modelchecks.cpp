@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A model.json against its network.
 #include "core/model/modeljson.h"
+#include "core/model/pretrainedweights.h"
 #include "core/train/architectures.h"
 #include "core/train/torch/architecturelist.h"
 #include "core/train/torch/torcherror.h"
@@ -70,15 +71,16 @@ Result<ModelInfo> usualModelInfo(const ModelConfig &config, std::vector<std::str
     info.width = input.width;
     if (input.height != input.width) // no list of operations gives any picture that size
         return info;
-    const auto operation = [](TransformOp::Kind kind, int size) {
-        TransformOp op;
-        op.kind = kind;
-        op.size = size;
-        return op;
-    };
-    const int resize = architecture->fixedInput ? input.height : modelchecks::resizeFor(input.height);
-    info.transforms = {operation(TransformOp::Kind::Resize, resize),
-                       operation(TransformOp::Kind::CenterCrop, input.height)};
+    const PretrainedWeights *weights =
+        architecture->readsOneSize() ? nullptr : pretrainedWeightsOf(input.config.architecture);
+    WeightsPreprocessing usual = weights ? weights->preprocessing : WeightsPreprocessing{};
+    if (!weights) {
+        usual.crop = input.height;
+        usual.resize = architecture->fixedInput ? input.height : modelchecks::resizeFor(input.height);
+    }
+    info.height = info.width = usual.crop;
+    info.transforms = usual.transforms();
+    info.normalization = usual.normalization();
     return info;
 }
 

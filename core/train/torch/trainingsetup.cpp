@@ -118,6 +118,16 @@ Result<void> TrainingRun::checkInputSizes()
                          QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
     if (!m_architecture->readsOneSize())
         return {};
+    // Given with initial weights, whose dense layers fit that size alone.
+    const int width = m_spec.model.config.arguments.value(QLatin1String("width")).toInt(m_info.width);
+    const int height = m_spec.model.config.arguments.value(QLatin1String("height")).toInt(m_info.height);
+    if (width != m_info.width || height != m_info.height)
+        return makeError(errors::InvalidDataset,
+                         QT_TRANSLATE_NOOP("Error", "The model (%1) reads pictures of %2×%3 pixels only, but the "
+                                                    "validation images come with %4×%5."),
+                         {m_architecture->name, QString::number(width), QString::number(height),
+                          QString::number(m_info.width), QString::number(m_info.height)},
+                         QT_TRANSLATE_NOOP("Error", "Resize and crop both datasets to %2×%3, or use another model."));
     TW_ASSIGN(training, inputSize(m_data.training, m_data.trainingTransforms, m_spec.seed));
     if (m_architecture->squareInput) {
         TW_TRY(checkOnlySize(QStringLiteral("training"), training.width, training.height));

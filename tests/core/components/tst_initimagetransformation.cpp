@@ -53,6 +53,7 @@ private Q_SLOTS:
     void refusals_data();
     void refusals();
     void goldenFile();
+    void goldenFileOfBicubic();
     void badFiles_data();
     void badFiles();
     void preflightSaysSize();
@@ -129,6 +130,7 @@ void TestInitImageTransformation::operations_data()
     const auto range = [](double low, double high) { return QVariantList{low, high}; };
     row("resize", {}, R"({"op":"resize","size":256})");
     row("resize", {{"size", 99LL}}, R"({"op":"resize","size":99})");
+    row("resize", {{"resize_interpolation", "bicubic"}}, R"({"interpolation":"bicubic","op":"resize","size":256})");
     row("center_crop", {}, R"({"op":"center_crop","size":224})");
     row("center_crop", {{"crop_size", 7LL}}, R"({"op":"center_crop","size":7})");
     row("pad", {}, R"({"op":"pad","padding":0})");
@@ -150,6 +152,8 @@ void TestInitImageTransformation::operations_data()
         R"({"op":"random_resized_crop","ratio":[0.75,1.3333],"scale":[0.5,0.6],"size":224})");
     row("random_resized_crop", {{"random_resized_ratio", range(1, 2)}},
         R"({"op":"random_resized_crop","ratio":[1,2],"scale":[0.08,1],"size":224})");
+    row("random_resized_crop", {{"random_resized_interpolation", "bicubic"}},
+        R"({"interpolation":"bicubic","op":"random_resized_crop","ratio":[0.75,1.3333],"scale":[0.08,1],"size":224})");
     row("random_crop", {}, R"({"op":"random_crop","size":224})");
     row("random_crop", {{"random_crop_size", 28LL}}, R"({"op":"random_crop","size":28})");
     row("random_horizontal_flip", {{"random_horizontal_flip_p", 0.25}}, R"({"op":"random_horizontal_flip","p":0.25})");
@@ -277,6 +281,8 @@ void TestInitImageTransformation::refusals_data()
     one("random_affine_shear", 90.0, "NotInRangeValueError", "90");
     one("rand_augment_num_ops", 101LL, "LessThanOrEqualToError", "101");
     one("rand_augment_magnitude", 31LL, "NotInRangeValueError", "31");
+    for (const char *id : {"resize_interpolation", "random_resized_interpolation"})
+        one(id, "nearest", "NotInRangeValueError", "nearest");
     // Crops that fit no picture.
     row({{"crop_size", 257LL}}, "LessThanOrEqualToError", "crop_size", "257");
     row({{"random_crop", true}, {"random_crop_size", 225LL}}, "LessThanOrEqualToError", "random_crop_size", "224");
@@ -317,6 +323,23 @@ void TestInitImageTransformation::goldenFile()
     QVERIFY(*list == *run(withSwitches(Switches)));
 }
 
+/// Files from before there was a choice say nothing of interpolation, as the golden one: they are bilinear.
+void TestInitImageTransformation::goldenFileOfBicubic()
+{
+    const fs::path golden = test::sourceFolder() / "tests" / "data" / "bicubic.transforms.json";
+    const auto expected = readFile(golden, errors::Library);
+    TW_VERIFY(expected);
+    const QVariantMap values =
+        withSwitches({"resize", "center_crop", "random_resized_crop"},
+                     {{"resize_interpolation", "bicubic"}, {"random_resized_interpolation", "bicubic"}});
+    const auto list = run(values);
+    TW_VERIFY(list);
+    const auto written = readFile(folder() / "out" / "transforms.json", errors::Library);
+    TW_VERIFY(written);
+    QCOMPARE(*written, *expected);
+    QVERIFY(list->front().interpolation == Interpolation::Bicubic);
+}
+
 void TestInitImageTransformation::badFiles_data()
 {
     QTest::addColumn<QByteArray>("text");
@@ -330,6 +353,7 @@ void TestInitImageTransformation::badFiles_data()
     QTest::newRow("no list") << QByteArray(R"({"format":"trainwright-transforms","version":1})") << "transforms.json";
     QTest::newRow("no JSON") << QByteArray("{") << "transforms.json";
     QTest::newRow("unknown operation") << list(R"([{"op":"grayscale"},{"op":"swirl"}])") << "swirl";
+    QTest::newRow("interpolation") << list(R"([{"op":"resize","size":8,"interpolation":"lanczos"}])") << "lanczos";
     QTest::newRow("value") << list(R"([{"op":"random_rotation","degrees":270}])") << "270";
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/component/componentregistry.h"
 #include "core/component/emptyport.h"
+#include "core/component/portobjects.h"
 #include "core/model/weightsfile.h"
 #include "core/train/architectures.h"
 #include "tests/support/recordingcontext.h"
@@ -314,6 +315,9 @@ void TestModelComponents::loadsAModelDirectory()
     QCOMPARE(model.config.arguments.value("in_channels").toInt(), 1);
     QCOMPARE(bytes(model.weightsFile), bytes(m_model / "weights.safetensors"));
     QVERIFY(model.normalization && model.normalization->mean[0] == 0.25F && model.normalization->std[2] == 0.5F);
+    const WeightsPreprocessing own{12, 12, Interpolation::Bilinear, {0.25F, 0.25F, 0.25F}, {0.5F, 0.5F, 0.5F}};
+    QVERIFY(model.preprocessing == own);
+    QVERIFY(preprocessingFact(reply.outputs["untrained_model"]) == own);
 }
 
 /// weights.pth of a model directory is the model.
@@ -348,6 +352,7 @@ void TestModelComponents::loadsFilesWithoutClasses()
     QVERIFY(fs::is_empty(m_outputs["trained_model"]));
     QCOMPARE(untrained().config.architecture, QStringLiteral("resnet18"));
     QVERIFY(untrained().config.arguments.isEmpty());
+    QVERIFY(!untrained().preprocessing && !preprocessingFact(reply.outputs["untrained_model"]));
 }
 
 void TestModelComponents::filesThatNameTheirClasses()

@@ -135,7 +135,8 @@ void MaterializeTest::pngsHoldThePixels()
     QFETCH(const int, workers);
     writeClassFolders(folder() / "set", 20, 31, 22);
     const auto manifest = std::make_shared<const ImageManifest>(scanned(folder() / "set"));
-    const TransformList list{sized(Kind::Resize, 16), defaultOp(Kind::ColorJitter), defaultOp(Kind::RandomAffine)};
+    TransformList list{sized(Kind::Resize, 16), defaultOp(Kind::ColorJitter), defaultOp(Kind::RandomAffine)};
+    list.front().interpolation = Interpolation::Bicubic;
     const auto images = materializeImages(manifest, out(), with(list, workers));
     TW_VERIFY(images);
     QCOMPARE(images->manifest.size(), std::size_t(20));

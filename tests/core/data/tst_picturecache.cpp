@@ -259,6 +259,13 @@ void PictureCacheTest::theNextRunFindsThem()
     QVERIFY(second->front().values == plain->front().values);
     // Another form of the same pictures is another file.
     QCOMPARE(open(CacheMode::Disk, {{Kind::Resize, 41}})->pictures(), std::size_t(0));
+    TransformList bicubic = trainingList();
+    bicubic.front().interpolation = Interpolation::Bicubic;
+    QCOMPARE(open(CacheMode::Disk, bicubic)->pictures(), std::size_t(0));
+    const auto bicubicly = epochsOf(m_manifest, bicubic, 2, nullptr, 1);
+    TW_VERIFY(bicubicly);
+    QVERIFY(bicubicly->front().values != plain->front().values);
+    compare(open(CacheMode::Disk, bicubic), bicubic, 2);
 }
 
 void PictureCacheTest::anotherSetTakesWhatFits()

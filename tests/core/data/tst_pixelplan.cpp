@@ -28,6 +28,7 @@ private Q_SLOTS:
     void readsLittle();
     void reduce_data();
     void reduce();
+    void bicubicIsAlwaysExact();
     void fastStaysNear_data();
     void fastStaysNear();
     void fastIsTheSameWithAnyWorkers();
@@ -39,6 +40,13 @@ TransformOp sized(Kind kind, int size)
 {
     TransformOp op = defaultOp(kind);
     op.size = size;
+    return op;
+}
+
+TransformOp bicubic(Kind kind, int size)
+{
+    TransformOp op = sized(kind, size);
+    op.interpolation = Interpolation::Bicubic;
     return op;
 }
 
@@ -110,6 +118,10 @@ void PixelPlanTest::samePixels_data()
     row("crop, flip", {sized(Kind::RandomResizedCrop, 24), flip(Kind::RandomHorizontalFlip)});
     row("resize, center", {sized(Kind::Resize, 32), sized(Kind::CenterCrop, 24)});
     row("resize only", {sized(Kind::Resize, 19)});
+    row("resize, center, bicubic", {bicubic(Kind::Resize, 32), sized(Kind::CenterCrop, 24)});
+    row("crop, flip, bicubic", {bicubic(Kind::RandomResizedCrop, 24), flip(Kind::RandomHorizontalFlip)});
+    row("resized twice, bicubic first", {bicubic(Kind::Resize, 40), sized(Kind::RandomResizedCrop, 20)});
+    row("resized twice, bicubic last", {sized(Kind::Resize, 40), bicubic(Kind::RandomResizedCrop, 20)});
     row("enlarged", {sized(Kind::Resize, 150), sized(Kind::CenterCrop, 140), flip(Kind::RandomVerticalFlip, 1)});
     row("crops in crops", {sized(Kind::Resize, 40), sized(Kind::RandomCrop, 30), sized(Kind::CenterCrop, 21),
                            flip(Kind::RandomHorizontalFlip, 1), flip(Kind::RandomVerticalFlip, 1)});
@@ -194,6 +206,35 @@ void PixelPlanTest::reduce()
     const std::vector<PixelStep> steps{step};
     QCOMPARE(planPixels(steps, {edge, edge}).largestReduce(), reduce);
     QCOMPARE(planPixels(steps, {edge, 2 * edge}).largestReduce(), reduce);
+    const std::vector<PixelStep> bicubic{[&] {
+        PixelStep other = step;
+        other.interpolation = Interpolation::Bicubic;
+        return other;
+    }()};
+    QCOMPARE(planPixels(bicubic, {edge, edge}).largestReduce(), 1);
+}
+
+/// The fast path has no bicubic: what comes out is the exact path's, bit for bit.
+void PixelPlanTest::bicubicIsAlwaysExact()
+{
+    const QTemporaryDir folder;
+    const fs::path root = folder.path().toStdString();
+    writeBytes(root / "a" / "1.jpg", jpegOf(sceneOf(1203, 900)));
+    writeBytes(root / "a" / "2.ppm", ppmOf(sceneOf(150, 110)));
+    for (const TransformList &list : {TransformList{bicubic(Kind::Resize, 72), sized(Kind::CenterCrop, 64)},
+                                      TransformList{bicubic(Kind::RandomResizedCrop, 64)}}) {
+        const auto exact = epochOf(root, list, PixelPath::Exact, 2, MemoryOrder::ChannelsFirst);
+        const auto fast = epochOf(root, list, PixelPath::Fast, 2, MemoryOrder::ChannelsFirst);
+        TransformList bilinear = list;
+        bilinear.front().interpolation = Interpolation::Bilinear;
+        const auto other = epochOf(root, bilinear, PixelPath::Exact, 2, MemoryOrder::ChannelsFirst);
+        TW_VERIFY(exact);
+        TW_VERIFY(fast);
+        TW_VERIFY(other);
+        QVERIFY(*fast == *exact);
+        QCOMPARE(other->size(), exact->size());
+        QVERIFY(*other != *exact);
+    }
 }
 
 void PixelPlanTest::fastStaysNear_data()

@@ -34,6 +34,13 @@ QByteArray keyOf(const ImageBuffer &image)
     return {reinterpret_cast<const char *>(image.pixels.data()), qsizetype(image.pixels.size())};
 }
 
+TransformOp bicubic(int size)
+{
+    TransformOp op{Kind::Resize, size};
+    op.interpolation = Interpolation::Bicubic;
+    return op;
+}
+
 QJsonArray parse(const char *json)
 {
     return QJsonDocument::fromJson(json).array();
@@ -251,11 +258,20 @@ void TransformsTest::jsonRoundTrip()
     TransformOp &rand = list[list.size() - 2];
     rand.numOps = 4;
     rand.magnitude = 0;
+    for (TransformOp op : {list[0], crop}) {
+        op.interpolation = Interpolation::Bicubic;
+        list.insert(list.begin(), op);
+    }
     const auto again = transformsFromJson(transformsToJson(list));
     TW_VERIFY(again);
     QVERIFY(*again == list);
     QCOMPARE(QJsonDocument(transformsToJson({{Kind::Resize, 256}})).toJson(QJsonDocument::Compact),
              QByteArray(R"([{"op":"resize","size":256}])"));
+    QCOMPARE(jsonCompact(transformsToJson({list[1]})),
+             QByteArray(R"([{"interpolation":"bicubic","op":"resize","size":256}])"));
+    const auto said = transformsFromJson(parse(R"([{"op":"resize","size":256,"interpolation":"bilinear"}])"));
+    TW_VERIFY(said);
+    QVERIFY(*said == (TransformList{{Kind::Resize, 256}}));
 }
 
 void TransformsTest::jsonRefused_data()
@@ -282,6 +298,11 @@ void TransformsTest::jsonRefused_data()
     };
     row(R"({"op":"pad","padding":-1})", "\"padding\" is -1");
     row(R"({"op":"random_crop"})", "has no \"size\"");
+    row(R"({"op":"resize","size":8,"interpolation":"nearest"})",
+        R"("interpolation" is "nearest"; it must be "bilinear" or "bicubic")");
+    row(R"({"op":"random_resized_crop","size":8,"scale":[0.5,1],"ratio":[1,1],"interpolation":3})",
+        R"("interpolation" is 3; it must be "bilinear" or "bicubic")");
+    row(R"({"op":"resize","size":8,"interpolation":null})", "\"interpolation\" is null");
     row(R"({"op":"color_jitter","brightness":-0.5,"contrast":0,"saturation":0,"hue":0})", "\"brightness\" is -0.5");
     row(R"({"op":"color_jitter","brightness":0,"contrast":2000,"saturation":0,"hue":0})", "\"contrast\" is 2000");
     row(R"({"op":"color_jitter","brightness":0,"contrast":0,"saturation":"1","hue":0})", "\"saturation\" is \"1\"");
@@ -322,6 +343,8 @@ void TransformsTest::scoreScriptGivesTheSame()
     const std::vector<TransformList> lists{
         {{Kind::Resize, 9}, {Kind::CenterCrop, 6}, {Kind::Pad, 3}, {Kind::Grayscale}},
         {{Kind::Resize, 40}},
+        {bicubic(40)},
+        {bicubic(9), {Kind::CenterCrop, 6}},
         {{Kind::CenterCrop, 4}},
         {{Kind::Pad, 5}},
         {{Kind::Pad, 0}, {Kind::Grayscale}},

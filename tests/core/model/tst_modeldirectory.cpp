@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/base/files.h"
+#include "core/base/json.h"
 #include "core/model/modeldirectory.h"
 #include "core/model/weightsfile.h"
 #include "tests/core/model/weightshelpers.h"
@@ -20,6 +21,7 @@ private Q_SLOTS:
     void init();
     void filesAndRoundTrip();
     void keysInTheirOrder();
+    void interpolation();
     void oneChannel();
     void namesThatAreNotUtf8OrBreakLines();
     void oneWeightsFileIsEnough();
@@ -30,6 +32,9 @@ private Q_SLOTS:
     void copies();
     void missingFolder();
     void untrainedModel();
+    void preprocessingOfTheWeights();
+    void badPreprocessing_data();
+    void badPreprocessing();
     void badUntrainedModel();
 
 private:
@@ -106,6 +111,27 @@ void ModelDirectoryTest::keysInTheirOrder()
     }
     QVERIFY(json.contains("[0.485,0.456,0.406]"));
     QVERIFY(!QJsonDocument::fromJson(json).isNull());
+}
+
+/// The list says how; input.interpolation repeats it, and need not stand there.
+void ModelDirectoryTest::interpolation()
+{
+    ModelInfo cubic = info();
+    cubic.transforms.front().interpolation = Interpolation::Bicubic;
+    TW_VERIFY(writeModelDirectory(m_folder, cubic, weights(), {}));
+    QByteArray json = bytes("model.json");
+    QVERIFY2(json.contains("\"crop\":224,\"interpolation\":\"bicubic\""), json.constData());
+    auto got = readModelInfo(m_folder);
+    TW_VERIFY(got);
+    QVERIFY(got->transforms == cubic.transforms);
+    TW_VERIFY(writeFileAtomically(m_folder / "model.json", json.replace(",\"interpolation\":\"bicubic\",", ",")));
+    got = readModelInfo(m_folder);
+    TW_VERIFY(got);
+    QVERIFY(got->transforms == cubic.transforms);
+    cubic.transforms.erase(cubic.transforms.begin());
+    TW_VERIFY(writeModelDirectory(m_folder, cubic, weights(), {}));
+    QVERIFY(bytes("model.json").contains("\"interpolation\":\"bilinear\"")); // nothing is resized
+    TW_VERIFY(readModelInfo(m_folder));
 }
 
 void ModelDirectoryTest::oneChannel()
@@ -203,7 +229,12 @@ void ModelDirectoryTest::badModelJson_data()
     row("width negative", "\"width\":224", "\"width\":-224", "input.width");
     row("resize unlike the list", "\"resize\":256", "\"resize\":255", "\"input.resize\" is 255; it must be 256");
     row("crop left out of the list", "\"crop\":224", "\"crop\":null", "\"input.crop\" is null; it must be 224");
-    row("another interpolation", "\"bilinear\"", "\"bicubic\"", "input.interpolation");
+    row("another interpolation", "\"bilinear\"", "\"bicubic\"",
+        "\"input.interpolation\" is \"bicubic\"; it must be \"bilinear\"");
+    row("interpolation of the list", "{\"op\":\"resize\",", "{\"op\":\"resize\",\"interpolation\":\"bicubic\",",
+        "\"input.interpolation\" is \"bilinear\"; it must be \"bicubic\"");
+    row("unknown interpolation", "{\"op\":\"resize\",", "{\"op\":\"resize\",\"interpolation\":\"cubic\",",
+        "\"interpolation\" is \"cubic\"; it must be \"bilinear\" or \"bicubic\"");
     row("mean missing", "\"mean\":", "\"means\":", "input.mean");
     row("mean as text", "[0.485,", "[\"0.485\",", "input.mean");
     row("mean huge", "[0.485,", "[1e300,", "input.mean");
@@ -304,6 +335,71 @@ void ModelDirectoryTest::untrainedModel()
     TW_VERIFY(got);
     QCOMPARE(got->weightsFile, m_folder / "weights.pth");
     QVERIFY(got->normalization == model.normalization);
+    QVERIFY(!got->preprocessing);
+}
+
+void ModelDirectoryTest::preprocessingOfTheWeights()
+{
+    UntrainedModel model;
+    model.config.architecture = QStringLiteral("resnet18");
+    model.preprocessing = WeightsPreprocessing{232, 224, Interpolation::Bicubic, {0.1F, 0.2F, 0.3F}, {0.25F, 0.5F, 1}};
+    TW_VERIFY(model.write(m_folder));
+    const QByteArray json = bytes("untrained_model.json");
+    QVERIFY2(json.contains(R"("preprocessing":{"resize":232,"crop":224,"interpolation":"bicubic",)"
+                           R"("mean":[0.1,0.2,0.3],"std":[0.25,0.5,1]})"),
+             json.constData());
+    const auto got = UntrainedModel::read(m_folder);
+    TW_VERIFY(got);
+    QVERIFY(got->preprocessing == model.preprocessing);
+    QCOMPARE(got->preprocessing->normalization().std[1], 0.5F);
+    const TransformList list = got->preprocessing->transforms();
+    QCOMPARE(jsonCompact(transformsToJson(list)),
+             QByteArray(R"([{"interpolation":"bicubic","op":"resize","size":232},{"op":"center_crop","size":224}])"));
+    QVERIFY(WeightsPreprocessing::of(list, got->preprocessing->normalization()) == model.preprocessing);
+    QVERIFY(!WeightsPreprocessing::of({list.front()}, {}));
+    QVERIFY(!WeightsPreprocessing::of({list.back()}, {}));
+    TransformList small = list;
+    small.back().size = 233;
+    QVERIFY(!WeightsPreprocessing::of(small, {}));
+}
+
+void ModelDirectoryTest::badPreprocessing_data()
+{
+    QTest::addColumn<QByteArray>("from");
+    QTest::addColumn<QByteArray>("to");
+    QTest::addColumn<QString>("named");
+    const auto row = [](const char *from, const char *to, const char *named) {
+        QTest::newRow(to) << QByteArray(from) << QByteArray(to) << QString::fromLatin1(named);
+    };
+    row("\"preprocessing\":{", "\"preprocessing\":[],\"x\":{", "\"preprocessing\" is []; it must be an object");
+    row("\"resize\":256", "\"resize\":0", "\"preprocessing.resize\" is 0");
+    row("\"resize\":256", "\"size\":256", "\"preprocessing.resize\" is missing");
+    row("\"resize\":256", "\"resize\":1e9", "\"preprocessing.resize\" is 1000000000");
+    row("\"crop\":224", "\"crop\":257", "\"preprocessing.crop\" is 257; it must be a whole number from 1 to 256");
+    row("\"crop\":224", "\"crop\":22.5", "\"preprocessing.crop\" is 22.5");
+    row("\"bilinear\"", "\"nearest\"", "is \"nearest\"; it must be \"bilinear\" or \"bicubic\"");
+    row("\"bilinear\"", "7", "\"preprocessing.interpolation\" is 7");
+    row("[0.485,", "[", "preprocessing.mean");
+    row("[0.229,", "[0,", "preprocessing.std");
+}
+
+void ModelDirectoryTest::badPreprocessing()
+{
+    QFETCH(QByteArray, from);
+    QFETCH(QByteArray, to);
+    QFETCH(QString, named);
+    UntrainedModel model;
+    model.config.architecture = QStringLiteral("resnet18");
+    model.preprocessing = WeightsPreprocessing{};
+    TW_VERIFY(model.write(m_folder));
+    const QByteArray json = bytes("untrained_model.json");
+    QVERIFY2(json.contains(from), json.constData());
+    TW_VERIFY(writeFileAtomically(m_folder / "untrained_model.json", QByteArray(json).replace(from, to)));
+    const auto got = UntrainedModel::read(m_folder);
+    QVERIFY(!got.ok());
+    QCOMPARE(got.error().name, QString::fromLatin1(errors::InvalidModelDirectory));
+    QVERIFY2(got.error().sentence().contains(named), qPrintable(got.error().sentence()));
+    QVERIFY(got.error().sentence().contains(u"untrained_model.json"));
 }
 
 void ModelDirectoryTest::badUntrainedModel()
