@@ -45,7 +45,8 @@ def digest(tensor, number):
 
 @functools.lru_cache()
 def passes(name, size):
-    network = getattr(torchvision.models, name)(num_classes=CLASSES).double()
+    options = {"image_size": size} if name.startswith("vit") else {}
+    network = getattr(torchvision.models, name)(num_classes=CLASSES, **options).double()
     fill(network)
     for module in network.modules():  # nothing may be drawn
         if isinstance(module, (torch.nn.Dropout, torchvision.ops.StochasticDepth)):
