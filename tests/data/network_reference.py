@@ -107,14 +107,10 @@ class EfficientNetLite(nn.Module):
 LITE = {"efficientnet_lite0": (1.0, 1.0), "efficientnet_lite1": (1.0, 1.1), "efficientnet_lite2": (1.1, 1.2)}
 
 
-def make(name):
+def make(name, **options):
     if name in LITE:
         return EfficientNetLite(*LITE[name], num_classes=CLASSES)
-    network = getattr(torchvision.models, name)(num_classes=CLASSES)
-    for module in network.modules():
-        if isinstance(module, (nn.Dropout, torchvision.ops.StochasticDepth)):
-            module.p = 0.0
-    return network
+    return getattr(torchvision.models, name)(num_classes=CLASSES, **options)
 
 
 def digest(tensor, number):
@@ -124,10 +120,11 @@ def digest(tensor, number):
 
 @functools.lru_cache()
 def passes(name, size):
-    network = make(name).double()
+    options = {"image_size": size} if name.startswith("vit") else {}
+    network = make(name, **options).double()
     fill(network)
     for module in network.modules():  # nothing may be drawn
-        if isinstance(module, (torch.nn.Dropout, torchvision.ops.StochasticDepth)):
+        if isinstance(module, (nn.Dropout, torchvision.ops.StochasticDepth)):
             module.p = 0.0
     pictures = formula(PICTURES * 3 * size * size, 1).reshape(PICTURES, 3, size, size)
     with torch.no_grad():

@@ -49,7 +49,7 @@ void TestModelMutations::initTestCase()
                         {.kind = TransformOp::Kind::CenterCrop, .size = 8}};
     info->training = {{"epochs", 3}};
     m_model = modelJson(*info, {QByteArray(64, 'a'), QByteArray(64, 'b')});
-    UntrainedModel untrained{config, "weights.pth", QByteArray(64, 'c'), Normalization{}};
+    UntrainedModel untrained{config, "weights.pth", QByteArray(64, 'c'), Normalization{}, WeightsPreprocessing{}};
     TW_VERIFY(untrained.write(m_folder));
     m_untrained = *readFile(m_folder / "untrained_model.json", errors::Library);
 }
