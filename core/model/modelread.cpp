@@ -95,8 +95,8 @@ Result<void> checkRepeated(const fs::path &file, const QJsonObject &input, const
     for (const auto &[key, kind] :
          {std::pair("resize", TransformOp::Kind::Resize), std::pair("crop", TransformOp::Kind::CenterCrop)}) {
         const QJsonValue value = input.value(QLatin1String(key));
-        const auto op =
-            std::find_if(list.begin(), list.end(), [&](const TransformOp &one) { return one.kind == kind; });
+        const auto op = std::find_if(list.begin(), list.end(),
+                                     [wanted = kind](const TransformOp &one) { return one.kind == wanted; });
         const QJsonValue runs = op == list.end() ? QJsonValue(QJsonValue::Null) : QJsonValue(op->size);
         if (!value.isUndefined() && value != runs)
             return badField(file, QStringLiteral("input.") + QLatin1String(key), value,

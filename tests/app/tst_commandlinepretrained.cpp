@@ -264,7 +264,8 @@ void TestCommandLinePretrained::sampleIsSound()
     for (const char *name : {"pictures", "layers", "learning_rate", "epochs"})
         QVERIFY2(described.out.contains(name), name);
     writeClasses("pictures");
-    const ProcessOutcome valid = cli({"validate", samplePath(), "--set", "pictures=" + at("pictures")});
+    const ProcessOutcome valid =
+        cli({"validate", samplePath(), "--set", "pictures=" + at("pictures"), "--set", "train.batch_size=4"});
     QVERIFY2(valid.exitCode == 0, valid.err.constData());
     QVERIFY2(!valid.err.contains("interpolation"), valid.err.constData());
 }

@@ -204,7 +204,7 @@ void TestComponentParameters::everyParameterIsTested_data()
         {"mobilenet", {"tst_modelcomponents"}},
         {"convnext", {"tst_modelcomponents"}},
         {"vision-transformer", {"tst_modelcomponents"}},
-        {"load-model", {"tst_modelcomponents"}},
+        {"load-model", {"tst_loadmodel"}},
         {"basic-network", {here}},
         {"train-pytorch-model", {"tst_trainmodel"}},
         {"score-image-model", {"tst_scoremodel"}},

@@ -139,8 +139,8 @@ void TestWeightsPreprocessing::otherListsAreSaid_data()
     const QString list = QStringLiteral("the list at 'validation_dataset' is ");
     QTest::newRow("the same") << Attached(TransformList{}) << Attached(same) << QStringList();
     QTest::newRow("size") << Attached(same) << Attached(resized(256, Interpolation::Bicubic, 224))
-                          << QStringList{list + "resize 256 bicubic, center_crop 224;",
-                                         ". To prepare them alike, set size = 232 in Init Image Transformation."};
+                          << QStringList{list + "resize 256 bicubic, center_crop 224.",
+                                         " To prepare them alike, set size = 232 in Init Image Transformation."};
     QTest::newRow("interpolation") << Attached(same) << Attached(resized(232, Interpolation::Bilinear, 224))
                                    << QStringList{list + "resize 232 bilinear, center_crop 224",
                                                   " set resize_interpolation = bicubic in "};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // EfficientNet, its lite ones and MobileNet: what tests/data/make_mobile_table.py says, first weights,
 // arguments. Their passes are compared with PyTorch's in tst_networkinterop.
+#include "core/model/pretrainedweights.h"
 #include "core/train/architectures.h"
 #include "core/train/torch/architecturelist.h"
 #include "tests/core/train/torch/formula.h"
@@ -132,8 +133,11 @@ void TestMobileNetworks::usualInput()
     TW_VERIFY(info);
     QCOMPARE(info->height, size);
     QCOMPARE(info->transforms.at(1).size, size);
-    QVERIFY(info->transforms.at(0).size >= size);
-    QVERIFY(size != 224 || info->transforms.at(0).size == 256);
+    const PretrainedWeights *weights = pretrainedWeightsOf(name);
+    QVERIFY(weights); // whose preparation is the usual one
+    QCOMPARE(info->transforms.at(0).size, weights->preprocessing.resize);
+    QCOMPARE(info->transforms.at(0).interpolation, weights->preprocessing.interpolation);
+    QVERIFY(info->normalization.mean == weights->preprocessing.mean);
 }
 
 void TestMobileNetworks::firstWeights_data()
