@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Installs what Trainwright needs on Debian 12: packages, LibTorch (PyPI's torch wheel), QCustomPlot and the
 # weights of EfficientNet-Lite0.
-#   packaging/setup.sh [--tests] [--cuda] [--print-deps]
+#   packaging/setup.sh [--tests] [--fuzz] [--cuda] [--print-deps]
 # Everything downloaded or built from third parties lies in $TRAINWRIGHT_DEPS
 # (default: trainwright/ in the user's cache folder). A second run takes seconds.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 deps=${TRAINWRIGHT_DEPS:-${XDG_CACHE_HOME:-$HOME/.cache}/trainwright}
-want_tests=0 want_cuda=0
+want_tests=0 want_fuzz=0 want_cuda=0
 [ -e /proc/driver/nvidia/version ] && want_cuda=1
 for arg in "$@"; do
     case $arg in
         --tests) want_tests=1 ;;
+        --fuzz) want_fuzz=1 ;;
         --cuda) want_cuda=1 ;;
         --print-deps) echo "$deps"; exit 0 ;;
-        *) echo "setup: unknown option '$arg'; known are --tests, --cuda and --print-deps." >&2; exit 2 ;;
+        *) echo "setup: unknown option '$arg'; known are --tests, --fuzz, --cuda and --print-deps." >&2; exit 2 ;;
     esac
 done
 
@@ -31,6 +32,7 @@ flock --nonblock 9 || { say "another set-up is running; waiting for it"; flock 9
 # --- Debian packages ---------------------------------------------------------------------------
 lists=("$here/debian-packages.txt")
 [ $want_tests = 1 ] && lists+=("$here/debian-packages-tests.txt")
+[ $want_fuzz = 1 ] && lists+=("$here/debian-packages-fuzz.txt")
 packages=()
 for list in "${lists[@]}"; do while read -r p; do packages+=("$p"); done < <(read_list "$list"); done
 missing=()
