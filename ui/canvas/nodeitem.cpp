@@ -124,6 +124,7 @@ void NodeItem::setSummary(const QString &summary)
     if (m_summary == summary)
         return;
     m_summary = summary;
+    updateTooltip();
     update();
 }
 
@@ -164,6 +165,8 @@ void NodeItem::updateTooltip()
         lines.append(errorTooltip(*m_status.runError));
     if (lines.isEmpty()) {
         lines.append(m_description);
+        if (!m_summary.isEmpty())
+            lines.append(m_summary);
         if (m_status.state != NodeState::NotStarted)
             lines.append(nodeStateWord(m_status.state));
         if (m_status.changedSinceRun)

@@ -164,6 +164,7 @@ void MainWindow::connectCanvas()
                 m_canvas->scene().setMachineFaults(errors);
                 m_parameters->setMachineFaults(errors);
                 m_parameters->setNotes(m_preflight.notes());
+                m_parameters->setSummaries(summaries);
             });
     connect(&m_document, &PipelineDocument::parameterChanged, this, &MainWindow::markChangedNode);
     connect(&m_document, &PipelineDocument::changed, this, [this] { m_discards = false; });

@@ -147,6 +147,9 @@ QWidget *ParameterPanel::makeNodePage()
     titleRow->addWidget(m_chip);
     titleRow->addWidget(m_title, 1);
     m_description = plainLabel();
+    m_summary = plainLabel();
+    m_summary->setObjectName(QStringLiteral("summary"));
+    m_summary->hide();
     m_id = new QLineEdit;
     m_id->setObjectName(QStringLiteral("nodeId"));
     m_id->setAccessibleName(tr("Id of the node"));
@@ -155,6 +158,7 @@ QWidget *ParameterPanel::makeNodePage()
     m_idFault->hide();
     headLayout->addLayout(titleRow);
     headLayout->addWidget(m_description);
+    headLayout->addWidget(m_summary);
     auto *idRow = new QHBoxLayout;
     auto *idLabel = new QLabel(tr("Id"));
     idLabel->setBuddy(m_id);
@@ -322,6 +326,7 @@ void ParameterPanel::refresh()
         single ? (type ? componentWord(type->description) : tr("Unknown component; it is kept as it is."))
                : tr("Nodes selected: %1").arg(m_nodes.size()));
     setColor(m_description, themeColors().mutedText);
+    refreshSummary();
     m_id->setVisible(single);
     if (m_id->text() != m_nodes.first() && !m_id->hasFocus())
         m_id->setText(m_nodes.first());
@@ -379,6 +384,20 @@ void ParameterPanel::refreshNotes()
             texts[note.parameter].append(errorText(note));
     for (ParameterRow *row : std::as_const(m_rows))
         row->setNote(texts.value(row->spec().id).join(u'\n'));
+}
+
+void ParameterPanel::setSummaries(const QMap<QString, QString> &summaries)
+{
+    m_summaries = summaries;
+    refreshSummary();
+}
+
+/// The block itself has one line for it, which cuts a long one.
+void ParameterPanel::refreshSummary()
+{
+    const QString text = m_nodes.size() == 1 ? m_summaries.value(m_nodes.first()) : QString();
+    m_summary->setText(text);
+    m_summary->setVisible(!text.isEmpty());
 }
 
 void ParameterPanel::setMachineFaults(const QList<Error> &faults)

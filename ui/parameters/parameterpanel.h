@@ -4,6 +4,7 @@
 #include "ui/canvas/pipelineeditor.h"
 
 #include <QHash>
+#include <QMap>
 #include <QWidget>
 
 class QLabel;
@@ -40,6 +41,8 @@ public:
     void setMachineFaults(const QList<Error> &faults);
     /// What is to be said under fields beside faults; node and parameter are set.
     void setNotes(const QList<Error> &notes);
+    /// What the last look at the machine says of each node, by node id; the chosen node's is shown whole.
+    void setSummaries(const QMap<QString, QString> &summaries);
     /// Where the report of the node's data may lie, the best place first; none: it is not shown.
     void setReportFiles(const QList<fs::path> &files);
 
@@ -55,6 +58,7 @@ private:
     void refresh();
     void refreshFaults();
     void refreshNotes();
+    void refreshSummary();
     void connectRow(ParameterRow *row);
     void copyAsSettings(const ParameterSpec &spec) const;
     void refreshPipelinePage();
@@ -66,12 +70,13 @@ private:
     QString m_component;
     QHash<QString, ParameterRow *> m_rows;
     QList<Error> m_machineFaults, m_notes;
+    QMap<QString, QString> m_summaries;
     int m_gesture = 0;
 
     QStackedWidget *m_pages = nullptr;
     QLineEdit *m_name = nullptr, *m_id = nullptr;
     QLabel *m_counts = nullptr, *m_problemsTitle = nullptr, *m_title = nullptr, *m_chip = nullptr,
-           *m_description = nullptr, *m_idFault = nullptr, *m_hint = nullptr;
+           *m_description = nullptr, *m_summary = nullptr, *m_idFault = nullptr, *m_hint = nullptr;
     QListWidget *m_problems = nullptr;
     QLabel *m_parametersTitle = nullptr;
     PipelineParameterList *m_pipelineParameters = nullptr;

@@ -56,7 +56,10 @@ void PipelineParameterList::refresh()
         const ParameterSpec *spec = specOf(m_editor.document(), parameter);
         const QVariant value =
             spec ? m_editor.document().effectiveValues(parameter.targets.first().node).value(spec->id) : QVariant();
-        const QString shown = !spec ? tr("sets nothing") : value.isValid() ? spec->toText(value) : tr("automatic");
+        const QString shown = !spec             ? tr("sets nothing")
+                              : value.isValid() ? spec->toText(value)
+                              : spec->automatic ? tr("automatic")
+                                                : tr("not set");
         auto *item = new QListWidgetItem(QStringLiteral("%1 = %2").arg(parameter.id, shown), this);
         item->setToolTip(
             plainTooltip(tr("Sets %1. Delete no longer asks for it.").arg(targets.join(QStringLiteral(", ")))));

@@ -68,6 +68,21 @@ private Q_SLOTS:
         m_panel->setNotes({});
         QVERIFY(m_panel->row(QStringLiteral("epochs"))->shownNote().isEmpty());
     }
+    /// Of the one chosen node, whole.
+    void showsTheSummary()
+    {
+        const auto *label = m_panel->findChild<QLabel *>(QStringLiteral("summary"));
+        QVERIFY(label && !label->isVisible());
+        const QString found = QStringLiteral("4.7 M parameters · 391.2 MMAC · 224 × 224 · ImageNet weights");
+        m_panel->setSummaries({{QStringLiteral("train1"), found}, {QStringLiteral("other"), QStringLiteral("no")}});
+        QCOMPARE(label->text(), found);
+        QVERIFY(label->isVisible() && label->wordWrap());
+        m_panel->setNodes({});
+        m_panel->setNodes({QStringLiteral("train1")});
+        QCOMPARE(label->text(), found);
+        m_panel->setSummaries({});
+        QVERIFY(!label->isVisible());
+    }
     void showsTheDataReport()
     {
         const fs::path file = fs::path(m_folder.path().toStdString()) / "data_report.json";
