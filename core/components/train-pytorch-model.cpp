@@ -60,22 +60,55 @@ std::optional<std::pair<int, int>> inputSize(const PortFacts &facts)
     return transforms ? fixedOutputSize(*transforms) : std::nullopt;
 }
 
-QString dataAndModelSummary(const PreflightRequest &request)
+/// Of the model at the input for the classes of the training dataset; nothing where neither is known yet.
+std::optional<ModelConfig> modelConfig(const PreflightRequest &request)
 {
     const PortFacts model = request.inputs.value(QStringLiteral("untrained_model"));
+    const PortFacts training = request.inputs.value(QStringLiteral("training_dataset"));
+    const QString architecture = model.extra.value(QStringLiteral("architecture")).toString();
+    if (architecture.isEmpty())
+        return std::nullopt;
+    ModelConfig config{architecture,
+                       QJsonObject::fromVariantMap(model.extra.value(QStringLiteral("arguments")).toMap())};
+    if (training.categories)
+        config.arguments.insert(QStringLiteral("num_classes"), qint64(training.categories->size()));
+    return config;
+}
+
+Result<ModelSummary> summaryFor(const ModelConfig &config, const std::pair<int, int> &size)
+{
+    const int channels = config.arguments.value(QStringLiteral("in_channels")).toInt(3);
+    return summarizeModel(config, channels, size.second, size.first);
+}
+
+/// Pictures that the network cannot read, where the operations fix their size.
+void checkModelSize(const PreflightRequest &request, PreflightReply &reply)
+{
+    const auto config = modelConfig(request);
+    if (!config || !modelInput(*config).ok() || !reply.errors.isEmpty())
+        return;
+    for (const char *port : {"training_dataset", "validation_dataset"}) {
+        const auto size = inputSize(request.inputs.value(QLatin1String(port)));
+        if (!size)
+            continue;
+        if (const auto summary = summaryFor(*config, *size); !summary.ok()) {
+            Error fault = summary.error();
+            fault.name = QLatin1String(errors::InvalidDataset); // as the run would say
+            reply.errors.append(fault);
+            return;
+        }
+    }
+}
+
+QString dataAndModelSummary(const PreflightRequest &request)
+{
     const PortFacts training = request.inputs.value(QStringLiteral("training_dataset"));
     const PortFacts validation = request.inputs.value(QStringLiteral("validation_dataset"));
     QStringList parts;
     const auto size = inputSize(training);
-    const QString architecture = model.extra.value(QStringLiteral("architecture")).toString();
-    if (training.categories && size && !architecture.isEmpty()) {
-        ModelConfig config{architecture,
-                           QJsonObject::fromVariantMap(model.extra.value(QStringLiteral("arguments")).toMap())};
-        config.arguments.insert(QStringLiteral("num_classes"), qint64(training.categories->size()));
-        const int channels = config.arguments.value(QStringLiteral("in_channels")).toInt(3);
-        if (const auto summary = summarizeModel(config, channels, size->second, size->first); summary.ok())
+    if (const auto config = modelConfig(request); config && training.categories && size)
+        if (const auto summary = summaryFor(*config, *size); summary.ok())
             parts.append(modelFigures(summary->parameters, summary->multiplyAdds, summary->width, summary->height));
-    }
     if (training.images && validation.images)
         parts.append(
             QStringLiteral("%1 + %2 images").arg(groupedNumber(*training.images), groupedNumber(*validation.images)));
@@ -87,6 +120,7 @@ PreflightReply preflightTraining(const PreflightRequest &request)
     PreflightReply reply;
     checkTrainingData(request, reply);
     checkPreprocessing(request, reply);
+    checkModelSize(request, reply);
     if (const auto device = resolveDevice(request.values.text("device")); !device.ok())
         reply.errors.append(Error(device.error()).atParameter(QStringLiteral("device")));
     PortFacts facts;

@@ -89,6 +89,7 @@ void TestCommandLineModels::newRefuses_data()
     QTest::addColumn<QByteArray>("says");
     QTest::newRow("unknown argument") << QStringList{"densenet121", "--set", "depth=3"} << QByteArray("depth");
     QTest::newRow("text for a number") << QStringList{"mlp", "--set", "height=tall"} << QByteArray("tall");
+    QTest::newRow("no whole patches") << QStringList{"vit_b_32", "--set", "image_size=100"} << QByteArray("100");
     QTest::newRow("too small") << QStringList{"small_cnn", "--set", "height=2"} << QByteArray("28×2");
 }
 

@@ -21,9 +21,10 @@ PICTURES = 2
 
 
 def formula(count, number):
-    """Values in [-1, 1) that look random and are the same in every language."""
-    i = torch.arange(count, dtype=torch.int64)
-    return ((i * i * 31 + i * 7919 + number * 104729) % 2003).double() / 1001.5 - 1
+    """Values in [-1, 1) that look random, repeat after 2003 and are the same in every language."""
+    i = torch.arange(min(count, 2003), dtype=torch.int64)
+    values = ((i * i * 31 + i * 7919 + number * 104729) % 2003).double() / 1001.5 - 1
+    return values.repeat(count // 2003 + 1)[:count]
 
 
 def fill(network):
@@ -113,6 +114,12 @@ def make(name, **options):
     return getattr(torchvision.models, name)(num_classes=CLASSES, **options)
 
 
+def without_chance(network):
+    for module in network.modules():
+        if isinstance(module, (nn.Dropout, torchvision.ops.StochasticDepth)):
+            module.p = 0.0
+
+
 def digest(tensor, number):
     flat = tensor.detach().double().flatten()
     return [flat.sum().item(), flat.square().sum().sqrt().item(), (flat * formula(flat.numel(), number)).sum().item()]
@@ -123,9 +130,7 @@ def passes(name, size):
     options = {"image_size": size} if name.startswith("vit") else {}
     network = make(name, **options).double()
     fill(network)
-    for module in network.modules():  # nothing may be drawn
-        if isinstance(module, (nn.Dropout, torchvision.ops.StochasticDepth)):
-            module.p = 0.0
+    without_chance(network)
     pictures = formula(PICTURES * 3 * size * size, 1).reshape(PICTURES, 3, size, size)
     with torch.no_grad():
         evaluation = network.eval()(pictures)

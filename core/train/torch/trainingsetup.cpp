@@ -118,9 +118,11 @@ Result<void> TrainingRun::checkInputSizes()
                          QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
     if (!m_architecture->readsOneSize())
         return {};
-    // Given with initial weights, whose dense layers fit that size alone.
-    const int width = m_spec.model.config.arguments.value(QLatin1String("width")).toInt(m_info.width);
-    const int height = m_spec.model.config.arguments.value(QLatin1String("height")).toInt(m_info.height);
+    // Given with initial weights, whose dense layers fit that size alone; a square one is always known.
+    const QJsonObject &given = m_spec.model.config.arguments;
+    const auto square = m_architecture->squareInput ? onlySize(*m_architecture, m_info.config) : std::nullopt;
+    const int width = square ? square->width : given.value(QLatin1String("width")).toInt(m_info.width);
+    const int height = square ? square->height : given.value(QLatin1String("height")).toInt(m_info.height);
     if (width != m_info.width || height != m_info.height)
         return makeError(errors::InvalidDataset,
                          QT_TRANSLATE_NOOP("Error", "The model (%1) reads pictures of %2×%3 pixels only, but the "

@@ -66,7 +66,10 @@ private Q_SLOTS:
     void unknownWeightsSayNothing();
     void sizesThatTheModelCannotRead_data();
     void sizesThatTheModelCannotRead();
+    void sizesThatTheNetworkCannotRead_data();
+    void sizesThatTheNetworkCannotRead();
     void sizesOfPicturesWithoutAList();
+    void oneSizeOfPicturesWithoutAList();
     void normalization_data();
     void normalization();
 
@@ -225,6 +228,46 @@ void TestWeightsPreprocessing::sizesThatTheModelCannotRead()
     QVERIFY(reply.warnings.isEmpty()); // the error says it
 }
 
+void TestWeightsPreprocessing::sizesThatTheNetworkCannotRead_data()
+{
+    QTest::addColumn<QString>("architecture");
+    QTest::addColumn<QVariantMap>("arguments");
+    QTest::addColumn<int>("training");
+    QTest::addColumn<int>("validation");
+    QTest::addColumn<QString>("said"); // none: no error
+    const QVariantMap none, small{{"image_size", 64}};
+    QTest::newRow("transformer") << "vit_b_16" << none << 224 << 224 << QString();
+    QTest::newRow("transformer, training") << "vit_b_16" << none << 240 << 224 << "224×224 pixels only, not of 240×240";
+    QTest::newRow("transformer, validation") << "vit_b_32" << none << 224 << 64 << "224×224 pixels only, not of 64×64";
+    QTest::newRow("transformer of another size") << "vit_b_32" << small << 64 << 64 << QString();
+    QTest::newRow("transformer of another size, 224")
+        << "vit_b_32" << small << 224 << 224 << "64×64 pixels only, not of 224×224";
+    QTest::newRow("densenet") << "densenet121" << none << 29 << 29 << QString();
+    QTest::newRow("densenet, too small") << "densenet121" << none << 29 << 28
+                                         << "densenet121 cannot read images of 28×28";
+    QTest::newRow("convnext, too small") << "convnext_tiny" << none << 31 << 32 << "cannot read images of 31×31";
+    QTest::newRow("odd size") << "resnet18" << none << 33 << 47 << QString();
+    QTest::newRow("small_cnn without weights takes the size") << "small_cnn" << none << 30 << 30 << QString();
+}
+
+void TestWeightsPreprocessing::sizesThatTheNetworkCannotRead()
+{
+    QFETCH(QString, architecture);
+    QFETCH(QVariantMap, arguments);
+    QFETCH(int, training);
+    QFETCH(int, validation);
+    QFETCH(QString, said);
+    const auto cropped = [](int size) { return TransformList{sized(Kind::CenterCrop, size)}; };
+    const PreflightReply reply =
+        preflight(modelOf(qPrintable(architecture), arguments), cropped(training), cropped(validation));
+    QCOMPARE(reply.errors.size(), said.isEmpty() ? 0 : 1);
+    if (said.isEmpty())
+        return;
+    QCOMPARE(reply.errors[0].name, QLatin1String(errors::InvalidDataset));
+    QVERIFY2(reply.errors[0].sentence().contains(said), qPrintable(reply.errors[0].sentence()));
+    QVERIFY(!reply.errors[0].hint.isEmpty());
+}
+
 /// What preflight cannot know is found before the first batch.
 void TestWeightsPreprocessing::sizesOfPicturesWithoutAList()
 {
@@ -238,6 +281,18 @@ void TestWeightsPreprocessing::sizesOfPicturesWithoutAList()
     QVERIFY(!refused.error().hintSentence().isEmpty());
     model.config.arguments = {{"in_channels", 1}, {"height", 28}, {"width", 28}};
     TW_VERIFY(train(model, QStringLiteral("weights")));
+}
+
+void TestWeightsPreprocessing::oneSizeOfPicturesWithoutAList()
+{
+    UntrainedModel model;
+    model.config = {QStringLiteral("vit_b_32"), {}};
+    const auto trained = train(model, QStringLiteral("half"));
+    QVERIFY(!trained.ok());
+    QCOMPARE(trained.error().name, QLatin1String(errors::InvalidDataset));
+    QVERIFY2(trained.error().sentence().contains(QStringLiteral("(vit_b_32) reads pictures of 224×224")),
+             qPrintable(trained.error().sentence()));
+    QVERIFY(trained.error().sentence().contains(QStringLiteral("28×28")));
 }
 
 void TestWeightsPreprocessing::normalization_data()

@@ -3,15 +3,18 @@
 
 #include "core/train/torch/module.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tw::test {
 
-/// Values in [−1, 1) that look random; tests/data/network_reference.py has the same.
+/// Values in [−1, 1) that look random and repeat after 2003; tests/data/network_reference.py has the same.
 inline at::Tensor formula(std::int64_t count, std::int64_t number)
 {
-    const at::Tensor i = at::arange(count, at::TensorOptions().dtype(at::kLong));
-    return ((i * i * 31 + i * 7919 + number * 104729) % 2003).to(at::kDouble) / 1001.5 - 1;
+    constexpr std::int64_t period = 2003;
+    const at::Tensor i = at::arange(std::min(count, period), at::TensorOptions().dtype(at::kLong));
+    const at::Tensor values = ((i * i * 31 + i * 7919 + number * 104729) % period).to(at::kDouble) / 1001.5 - 1;
+    return values.repeat({count / period + 1}).slice(0, 0, count);
 }
 
 inline bool endsWith(const std::string &text, const std::string &end)
