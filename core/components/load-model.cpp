@@ -71,6 +71,10 @@ Result<Found> lookIntoDirectory(const fs::path &folder, const QString &architect
     found.weightsFile = file;
     TW_ASSIGN(weights, wholly ? readModelWeights(folder) : readWeights(file));
     TW_TRY(checkWeights(info.config, weights));
+    if (wholly) {
+        TW_ASSIGN(differences, checkModelHashes(folder));
+        found.warnings += differences;
+    }
     found.tensors = weights.size();
     found.report.format = QStringLiteral("model directory");
     found.config = info.config;
@@ -266,6 +270,8 @@ Result<RunReply> runLoad(const RunRequest &request)
     const QStringList details = detailsOf(found);
     for (const QString &line : details)
         context.log(LogLevel::Info, line);
+    for (const QString &line : found.notes + found.warnings)
+        context.log(LogLevel::Warning, line);
     TW_TRY(writeUntrainedModel(request.outputFolders.value(untrainedPort), untrainedConfig(found.config),
                                found.weightsFile));
     if (context.isCanceled())

@@ -131,9 +131,9 @@ Result<void> PartWriter::open()
     m_descriptor = ::open(part.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
     if (m_descriptor < 0)
         return writeError(part, errno);
+    m_bytes = left.bytes; // kept, should it not be read to its end now
     if (left.bytes > 0)
         TW_TRY(addFile(m_hash, part, m_request.errorName, m_request.stop));
-    m_bytes = left.bytes;
     m_total = left.total;
     m_validator = left.validator;
     m_isPieced = m_bytes > 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/checkpointreader.h"
 
+#include "core/model/mappedfile.h"
 #include "core/model/tensorview.h"
+#include "core/model/weightschecks.h"
 
 #include <QString>
 
@@ -74,13 +76,16 @@ bool CheckpointReader::isTensor(Id id) const
     return value.kind == Kind::Tensor || (value.kind == Kind::Reference && m_source.listedTensor(value.text));
 }
 
-bool CheckpointReader::holdsTensors(Id id) const
+/// `ofLayers`: one whose name is that of a layer's part, as opposed to a figure of the training.
+bool CheckpointReader::holdsTensors(Id id, bool ofLayers) const
 {
     const PickleValue &value = m_machine.value(id);
     if (value.kind != Kind::Dict)
         return false;
     for (std::size_t i = 0; i + 1 < value.items.size(); i += 2) {
-        if (m_machine.value(value.items[i]).kind == Kind::Text && isTensor(value.items[i + 1]))
+        const PickleValue &name = m_machine.value(value.items[i]);
+        if (name.kind == Kind::Text && isTensor(value.items[i + 1])
+            && (!ofLayers || name.text.find('.') != std::string::npos))
             return true;
     }
     return false;
@@ -94,9 +99,13 @@ std::optional<CheckpointReader::Found> CheckpointReader::find(Id id, Entered &en
         return std::nullopt;
     if (auto found = findUnder(value, false, entered, depth))
         return found;
-    if (holdsTensors(id))
+    if (holdsTensors(id, true))
         return Found{id, {}, false};
-    return findUnder(value, true, entered, depth);
+    if (auto found = findUnder(value, true, entered, depth))
+        return found;
+    if (holdsTensors(id, false))
+        return Found{id, {}, false};
+    return std::nullopt;
 }
 
 std::optional<CheckpointReader::Found> CheckpointReader::findUnder(const PickleValue &checkpoint, bool average,
@@ -156,7 +165,7 @@ CheckpointReader::Id CheckpointReader::reportBeside(const PickleValue &checkpoin
         }
         if (!named.insert(checkpoint.items[k]).second)
             continue;
-        m_report->extras += keyText(key);
+        m_report->addExtra(keyText(key));
         if (key.text == "classes" || key.text == "class_names")
             m_report->classes = texts(content);
         if (!average && isAverageKey(key.text) && find(content, entered))
@@ -219,7 +228,7 @@ Result<StateDict> CheckpointReader::collect(Id dictionary)
         const std::string name(key);
         if (!isTensor(id) || (name == averageCounter && order.size() > 1)) {
             if (m_report)
-                m_report->extras += QString::fromStdString(name);
+                m_report->addExtra(QString::fromStdString(name));
             continue;
         }
         TW_ASSIGN(described, view(name, m_machine.value(id)));
@@ -311,15 +320,20 @@ Result<TensorView> CheckpointReader::view(const std::string &name, const PickleV
     return result;
 }
 
-/// Copies of views may take four times what the file's storages hold themselves, and a little.
-Result<void> CheckpointReader::reserveCopy(const std::string &name, const StorageName &storage, std::uint64_t bytes)
+/// Copies of views may take four times what the file's storages hold themselves, and a little; views that lie
+/// in them as they are, 16 times, since each is looked through.
+Result<void> CheckpointReader::reserve(const std::string &name, const StorageName &storage, std::uint64_t bytes,
+                                       bool isCopy)
 {
     const std::uint64_t stored = static_cast<std::uint64_t>(storage.elements) * elementBytes(storage.type);
-    if (m_storageBytes.emplace(storage.key, stored).second)
+    if (m_storageBytes.emplace(storage.key, stored).second) {
         m_copyAllowance += 4 * stored;
-    if (bytes > m_copyAllowance)
+        m_viewAllowance += 16 * stored;
+    }
+    std::uint64_t &allowance = isCopy ? m_copyAllowance : m_viewAllowance;
+    if (bytes > allowance)
         return badTensor(name, "repeats its storage more often than any network needs");
-    m_copyAllowance -= bytes;
+    allowance -= bytes;
     return {};
 }
 
@@ -334,15 +348,19 @@ Result<TensorBlob> CheckpointReader::blob(const std::string &name, const TensorV
     made.bytes = viewBytes(described);
     if (made.bytes == 0)
         return made;
-    if (isContiguous(described) && (!m_source.isBigEndian() || size == 1)) {
+    const bool isCopy = !isContiguous(described) || (m_source.isBigEndian() && size > 1);
+    TW_TRY(reserve(name, described.storage, made.bytes, isCopy));
+    if (!isCopy) {
         made.owner = stored.owner;
         made.data = stored.bytes.data() + static_cast<std::size_t>(described.storage.begin + described.offset) * size;
         made.mapped = stored.mapped;
         return made;
     }
-    TW_TRY(reserveCopy(name, described.storage, made.bytes));
+    TW_TRY(checkWeightsMemory(m_file, made.bytes));
     auto memory = std::make_shared<std::vector<std::byte>>(made.bytes);
     copyView(described, stored.bytes.data(), memory->data());
+    if (stored.mapped)
+        MappedFile::release(stored.bytes);
     if (m_source.isBigEndian())
         swapElements(*memory, size);
     made.data = memory->data();

@@ -42,7 +42,7 @@ private:
     std::optional<Found> find(Id id, Entered &entered, int depth = 0) const;
     std::optional<Found> findUnder(const PickleValue &checkpoint, bool average, Entered &entered, int depth) const;
     bool isTensor(Id id) const;
-    bool holdsTensors(Id id) const;
+    bool holdsTensors(Id id, bool ofLayers) const;
     std::vector<std::string> texts(Id id) const;
     void reportFound(Id root, const Found &found);
     Id reportBeside(const PickleValue &checkpoint, const std::string &led, bool average, Entered &entered);
@@ -52,7 +52,7 @@ private:
     Result<StorageName> storageOf(const std::string &name, const PickleValue &tensor) const;
     Result<std::vector<std::int64_t>> integers(const std::string &name, Id id) const;
     Result<TensorBlob> blob(const std::string &name, const TensorView &view);
-    Result<void> reserveCopy(const std::string &name, const StorageName &storage, std::uint64_t bytes);
+    Result<void> reserve(const std::string &name, const StorageName &storage, std::uint64_t bytes, bool isCopy);
     Error noWeights(Id root) const;
     Error badTensor(const std::string &name, const char *what) const;
 
@@ -61,7 +61,7 @@ private:
     StorageSource &m_source;
     WeightsReport *m_report;
     std::map<std::string, std::uint64_t> m_storageBytes; ///< of the storages met so far
-    std::uint64_t m_copyAllowance = std::uint64_t(64) << 20;
+    std::uint64_t m_copyAllowance = std::uint64_t(64) << 20, m_viewAllowance = m_copyAllowance;
 };
 
 } // namespace tw

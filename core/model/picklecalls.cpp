@@ -15,6 +15,14 @@ Error pickleDamage(const char *what)
                      {QString::fromLatin1(what)}, QT_TRANSLATE_NOOP("Error", "Copy or download the file again."));
 }
 
+Error pickleTooLarge()
+{
+    return makeError(
+        errors::InvalidModelDirectory,
+        QT_TRANSLATE_NOOP("Error", "it holds more values beside its tensors than this program reads"), {},
+        QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), \"weights.pth\")."));
+}
+
 Result<void> PickleMachine::reduce()
 {
     TW_ASSIGN(argumentsId, pop());
@@ -119,8 +127,9 @@ Result<void> PickleMachine::persistentId()
     TW_ASSIGN(id, pop());
     const PickleValue &described = m_values[id];
     if (m_ids == PersistentIds::Keys) {
-        if (described.kind != Kind::Text && described.kind != Kind::Int)
+        if ((described.kind != Kind::Text && described.kind != Kind::Int) || described.text.size() > longestStorageKey)
             return pickleDamage("a tensor is not named as torch.save does it");
+        TW_TRY(spend(described.text.size()));
         return push(PickleValue(Kind::Reference,
                                 described.kind == Kind::Text ? described.text : std::to_string(described.integer)));
     }
@@ -129,7 +138,7 @@ Result<void> PickleMachine::persistentId()
     const bool shaped = described.kind == Kind::Tuple && items.size() >= needed && items.size() <= most
                         && m_values[items[0]].text == "storage" && m_values[items[1]].kind == Kind::Name
                         && isStorageName(m_values[items[1]].text) && m_values[items[2]].kind == Kind::Text
-                        && m_values[items[4]].kind == Kind::Int;
+                        && m_values[items[2]].text.size() <= longestStorageKey && m_values[items[4]].kind == Kind::Int;
     if (!shaped)
         return pickleDamage("a storage is not described as torch.save does it");
     return push(PickleValue(Kind::Storage, items));

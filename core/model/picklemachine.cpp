@@ -315,7 +315,7 @@ Result<std::size_t> PickleMachine::popMark()
 Result<void> PickleMachine::spend(std::size_t bytes)
 {
     if (bytes > memoryLimit - m_spent)
-        return pickleDamage("it holds too many values");
+        return pickleTooLarge();
     m_spent += bytes;
     return {};
 }
@@ -330,7 +330,7 @@ Result<void> PickleMachine::push(PickleValue value)
 Result<void> PickleMachine::pushId(Id id)
 {
     if (m_stack.size() >= maxStack)
-        return pickleDamage("it holds too many values");
+        return pickleTooLarge();
     m_stack.push_back(id);
     return {};
 }

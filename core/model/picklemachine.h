@@ -32,6 +32,9 @@ struct PickleValue
     std::vector<std::uint32_t> items;
 };
 
+/// Of the key of a storage or tensor, bytes: torch.save writes numbers. Keys are copied for each that names them.
+constexpr std::size_t longestStorageKey = 256;
+
 /// Reads what torch.save writes (pickle protocol 2, of Python 2 too) and nothing else: opcodes and names
 /// are fixed lists, calls only ever put a description of a value together. No code of any kind runs, no
 /// memory is asked for on the word of the file, and all values together take at most 128 MiB.

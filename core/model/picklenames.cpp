@@ -43,6 +43,11 @@ bool isData(const std::string &name)
                                              "pathlib.PurePosixPath",
                                              "pathlib.WindowsPath",
                                              "pathlib.PureWindowsPath",
+                                             "pathlib._local.Path",
+                                             "pathlib._local.PosixPath",
+                                             "pathlib._local.PurePosixPath",
+                                             "pathlib._local.WindowsPath",
+                                             "pathlib._local.PureWindowsPath",
                                              "numpy.dtype",
                                              "numpy.ndarray",
                                              "numpy.core.multiarray.scalar",
@@ -75,15 +80,16 @@ struct TypeName
 {
     std::string_view word;           ///< "Float" of torch.FloatStorage
     std::optional<ElementType> type; ///< nothing: known, but of no network here
+    std::size_t otherBytes = 0;      ///< then of an element; 0: not whole bytes
 };
 
 constexpr TypeName classes[] = {
-    {"Float", ElementType::F32},     {"Double", ElementType::F64}, {"Half", ElementType::F16},
-    {"BFloat16", ElementType::BF16}, {"Long", ElementType::I64},   {"Int", ElementType::I32},
-    {"Short", ElementType::I16},     {"Char", ElementType::I8},    {"Byte", ElementType::U8},
-    {"Bool", ElementType::Bool},     {"Untyped", ElementType::U8}, {"ComplexFloat", std::nullopt},
-    {"ComplexDouble", std::nullopt}, {"QInt8", std::nullopt},      {"QUInt8", std::nullopt},
-    {"QInt32", std::nullopt},        {"QUInt4x2", std::nullopt},   {"QUInt2x4", std::nullopt},
+    {"Float", ElementType::F32},         {"Double", ElementType::F64}, {"Half", ElementType::F16},
+    {"BFloat16", ElementType::BF16},     {"Long", ElementType::I64},   {"Int", ElementType::I32},
+    {"Short", ElementType::I16},         {"Char", ElementType::I8},    {"Byte", ElementType::U8},
+    {"Bool", ElementType::Bool},         {"Untyped", ElementType::U8}, {"ComplexFloat", std::nullopt, 8},
+    {"ComplexDouble", std::nullopt, 16}, {"QInt8", std::nullopt, 1},   {"QUInt8", std::nullopt, 1},
+    {"QInt32", std::nullopt, 4},         {"QUInt4x2", std::nullopt},   {"QUInt2x4", std::nullopt},
 };
 
 constexpr TypeName elementTypes[] = {
@@ -149,6 +155,14 @@ std::optional<ElementType> pickleElementType(const std::string &name)
 {
     const TypeName *found = findType(name);
     return found ? found->type : std::nullopt;
+}
+
+std::size_t storedElementBytes(const std::string &name)
+{
+    const TypeName *known = findType(name);
+    if (!known)
+        return 0;
+    return known->type ? elementBytes(*known->type) : known->otherBytes;
 }
 
 bool isStorageName(const std::string &name)

@@ -25,6 +25,8 @@ PickleName pickleName(const std::string &name);
 /// Of a storage class or an element type: "torch.FloatStorage", "torch.cuda.FloatTensor", "torch.float32".
 /// Nothing for types that no network here has (complex, quantised).
 std::optional<ElementType> pickleElementType(const std::string &name);
+/// Bytes of an element of these, also of types that no network here has; 0: not known.
+std::size_t storedElementBytes(const std::string &name);
 /// Whether `name` is a class of storages or tensors, of whatever element type.
 bool isStorageName(const std::string &name);
 

@@ -81,9 +81,11 @@ Result<PretrainedFile> checkedFile(const PretrainedWeights &weights, const fs::p
     return makeError(errors::InvalidModelDirectory,
                      QT_TRANSLATE_NOOP("Error", "'%1' is not the file of that name that is published: its SHA-256 is "
                                                 "%3, and should begin with %2."),
-                     {displayPath(file), QString::fromLatin1(weights.hashPrefix), QString::fromLatin1(hash)},
-                     QT_TRANSLATE_NOOP("Error", "It is damaged or another one: remove it, then it is looked for "
-                                                "elsewhere and downloaded."));
+                     {displayPath(file), QString::fromLatin1(weights.hashPrefix), QString::fromLatin1(hash),
+                      displayPath(ownWeightsFolder())},
+                     QT_TRANSLATE_NOOP("Error",
+                                       "It is damaged or another one: remove it, then it is downloaded, or put "
+                                       "the right one into %4."));
 }
 
 } // namespace
@@ -111,14 +113,22 @@ std::vector<fs::path> pretrainedFolders()
 
 Result<std::optional<PretrainedFile>> findPretrainedFile(const PretrainedWeights &weights, const StopToken *stop)
 {
+    std::optional<Error> wrong;
     for (const fs::path &folder : pretrainedFolders()) {
         const fs::path file = folder / weights.fileName.toStdString();
         const std::string stamp = stampOf(file);
         if (stamp.empty())
             continue;
-        TW_ASSIGN(found, checkedFile(weights, file, stamp, stop));
-        return std::optional<PretrainedFile>(found);
+        const auto found = checkedFile(weights, file, stamp, stop);
+        if (found.ok())
+            return std::optional<PretrainedFile>(*found);
+        if (found.error().name == QLatin1String(errors::Canceled))
+            return found.error();
+        if (!wrong)
+            wrong = found.error();
     }
+    if (wrong)
+        return *wrong;
     return std::optional<PretrainedFile>();
 }
 

@@ -30,8 +30,8 @@ struct PretrainedFile
 
 /// The file on this machine; nothing where there is none. Its hash is remembered by size, times and
 /// inode as long as the program runs.
-/// InvalidModelDirectoryError: what lies under that name is not readable or another file, naming path and
-/// hashes; CanceledError. Any thread.
+/// InvalidModelDirectoryError: what lies under that name is not readable or another file, and no folder has the
+/// right one, naming path and hashes; CanceledError. Any thread.
 Result<std::optional<PretrainedFile>> findPretrainedFile(const PretrainedWeights &weights,
                                                          const StopToken *stop = nullptr);
 

@@ -2,7 +2,6 @@
 // What torch.save wrote from PyTorch 0.1.10 to 1.5: pickles of a magic number, of the format's version, of
 // the machine's sizes, of the object and of the storages' keys, then each storage: how many elements
 // (64 bits) and the elements, lowest byte first on every machine.
-#include "core/model/checkpointreader.h"
 #include "core/model/mappedfile.h"
 #include "core/model/pthformats.h"
 
@@ -27,8 +26,13 @@ private:
     using Id = std::uint32_t;
     Result<Id> next();
     Result<void> placeStorages(Id keys);
-    std::map<std::string, StorageName> namedStorages() const;
-    Result<void> place(const StorageName &storage);
+    struct Stored
+    {
+        std::int64_t elements = 0;
+        std::size_t elementBytes = 0;
+    };
+    std::map<std::string, Stored> namedStorages() const;
+    Result<void> place(const std::string &key, const Stored &storage);
 
     const fs::path &m_file;
     std::shared_ptr<const MappedFile> m_mapping;
@@ -60,15 +64,19 @@ Result<StateDict> LegacyFile::readAll(WeightsReport *report)
     return finishPth(m_file, m_machine, root, *this, "pytorch-legacy", report);
 }
 
-/// Every storage that the object names, by key; also those of values that are left out.
-std::map<std::string, StorageName> LegacyFile::namedStorages() const
+/// Every storage that the object names, by key; also those of values that are left out and of types that no
+/// network here has.
+std::map<std::string, LegacyFile::Stored> LegacyFile::namedStorages() const
 {
-    std::map<std::string, StorageName> named;
+    std::map<std::string, Stored> named;
     for (Id id = 0; id < m_machine.count(); ++id) {
-        if (m_machine.value(id).kind != Kind::Storage)
+        const PickleValue &storage = m_machine.value(id);
+        if (storage.kind != Kind::Storage)
             continue;
-        if (auto name = CheckpointReader::storageName(m_machine, m_machine.value(id)))
-            named.emplace(name->key, *name);
+        const std::size_t bytes = storedElementBytes(m_machine.value(storage.items[1]).text);
+        const std::int64_t elements = m_machine.value(storage.items[4]).integer;
+        if (bytes > 0 && elements >= 0)
+            named.emplace(m_machine.value(storage.items[2]).text, Stored{elements, bytes});
     }
     return named;
 }
@@ -84,12 +92,12 @@ Result<void> LegacyFile::placeStorages(Id keys)
         if (found == named.end())
             return pthDamaged(m_file, QStringLiteral("it lists storage '%1', whose elements no tensor describes")
                                           .arg(QString::fromStdString(m_machine.value(item).text).left(200)));
-        TW_TRY(place(found->second));
+        TW_TRY(place(found->first, found->second));
     }
     return {};
 }
 
-Result<void> LegacyFile::place(const StorageName &storage)
+Result<void> LegacyFile::place(const std::string &key, const Stored &storage)
 {
     std::uint64_t elements = 0, bytes = 0;
     const auto rest = m_mapping->bytes().subspan(m_at);
@@ -99,11 +107,10 @@ Result<void> LegacyFile::place(const StorageName &storage)
     const auto stated = static_cast<std::uint64_t>(storage.elements);
     // The first versions wrote this number, and only this one, in the machine's own byte order.
     const bool same = elements == stated || __builtin_bswap64(elements) == stated;
-    if (!same || __builtin_mul_overflow(stated, elementBytes(storage.type), &bytes)
-        || bytes > rest.size() - sizeof elements)
+    if (!same || __builtin_mul_overflow(stated, storage.elementBytes, &bytes) || bytes > rest.size() - sizeof elements)
         return pthDamaged(m_file, QStringLiteral("storage '%1' is cut short or has another size than its tensors say")
-                                      .arg(QString::fromStdString(storage.key).left(200)));
-    if (!m_storages.emplace(storage.key, rest.subspan(sizeof elements, bytes)).second)
+                                      .arg(QString::fromStdString(key).left(200)));
+    if (!m_storages.emplace(key, rest.subspan(sizeof elements, bytes)).second)
         return pthDamaged(m_file, QStringLiteral("it lists a storage twice"));
     m_at += sizeof elements + bytes;
     return {};

@@ -9,6 +9,7 @@
 
 #include <cstring>
 #include <map>
+#include <optional>
 
 namespace tw {
 
@@ -84,10 +85,13 @@ private:
     std::map<std::string, TensorView> m_tensors;
 };
 
-/// Keys are addresses of the writing program: numbers, or texts of them.
-std::string keyOf(const PickleValue &value)
+/// Keys are addresses of the writing program: numbers, or texts of them. None: it is no key.
+std::optional<std::string> keyOf(const PickleValue &value)
 {
-    return value.kind == Kind::Int ? std::to_string(value.integer) : value.text;
+    if (value.kind == Kind::Int)
+        return std::to_string(value.integer);
+    const bool sound = value.kind == Kind::Text && value.text.size() <= longestStorageKey;
+    return sound ? std::optional(value.text) : std::nullopt;
 }
 
 /// The parts of a tuple or list; null where it has another number of them.
@@ -143,9 +147,11 @@ Result<void> TarFile::readStorage(Cursor &cursor)
     if (elements < 0 || __builtin_mul_overflow(static_cast<std::uint64_t>(elements), elementBytes(*type), &bytes))
         return damaged("a storage has a size that no memory can hold");
     TW_ASSIGN(content, cursor.take(bytes));
-    const std::string key = keyOf(machine.value((*fields)[0]));
-    m_bytes[key] = content;
-    m_storages[key] = {key, *type, elements, 0, elements};
+    const auto key = keyOf(machine.value((*fields)[0]));
+    if (!key)
+        return damaged("a storage has no key");
+    m_bytes[*key] = content;
+    m_storages[*key] = {*key, *type, elements, 0, elements};
     return {};
 }
 
@@ -156,14 +162,16 @@ Result<void> TarFile::readViews(Cursor &cursor)
     TW_ASSIGN(id, cursor.pickle(machine));
     for (const std::uint32_t item : machine.value(id).items) {
         const auto *fields = parts(machine, item, 4);
-        const auto whole = fields ? m_storages.find(keyOf(machine.value((*fields)[1]))) : m_storages.end();
-        if (whole == m_storages.end())
+        const auto key = fields ? keyOf(machine.value((*fields)[0])) : std::nullopt;
+        const auto of = fields ? keyOf(machine.value((*fields)[1])) : std::nullopt;
+        const StorageName *whole = key && of ? listedStorage(*of) : nullptr;
+        if (!whole)
             return damaged("a part of a storage lacks the storage");
-        StorageName part = whole->second;
+        StorageName part = *whole;
         part.begin = machine.value((*fields)[2]).integer;
         if (__builtin_add_overflow(part.begin, machine.value((*fields)[3]).integer, &part.end))
             return damaged("a part of a storage has a size that no memory can hold");
-        m_storages[keyOf(machine.value((*fields)[0]))] = part; // its bounds are checked with its tensors
+        m_storages[*key] = part; // its bounds are checked with its tensors
     }
     return {};
 }
@@ -194,12 +202,16 @@ Result<void> TarFile::readTensor(Cursor &cursor)
         view.strides = {1};
     }
     if (const PickleValue &storage = machine.value((*fields)[1]); storage.kind != Kind::None) {
-        const StorageName *named = listedStorage(keyOf(storage));
+        const auto of = keyOf(storage);
+        const StorageName *named = of ? listedStorage(*of) : nullptr;
         if (!named)
             return damaged("a tensor lacks its storage");
         view.storage = *named;
     }
-    m_tensors[keyOf(machine.value((*fields)[0]))] = std::move(view);
+    const auto key = keyOf(machine.value((*fields)[0]));
+    if (!key)
+        return damaged("a tensor has no key");
+    m_tensors[*key] = std::move(view);
     return {};
 }
 

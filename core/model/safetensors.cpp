@@ -158,7 +158,7 @@ Result<StateDict> readSafetensors(const fs::path &file, WeightsReport *report)
     if (report) {
         report->format = QStringLiteral("safetensors");
         for (const auto &[key, value] : header.metadataTexts()) {
-            report->extras += QString::fromStdString(key);
+            report->addExtra(QString::fromStdString(key));
             if (key == "classes")
                 report->classes = classesOf(value);
         }
@@ -172,6 +172,12 @@ Result<void> writeSafetensors(const fs::path &file, const StateDict &weights)
     TW_TRY(checkWritable(file, weights));
     OutputFile out(file);
     TW_TRY(out.open());
+    TW_TRY(writeSafetensors(out, weights));
+    return out.commit();
+}
+
+Result<void> writeSafetensors(ByteSink &out, const StateDict &weights)
+{
     const std::vector<std::size_t> order = dataOrder(weights);
     const std::string header = headerOf(weights, order);
     const std::uint64_t headerBytes = header.size();
@@ -179,7 +185,7 @@ Result<void> writeSafetensors(const fs::path &file, const StateDict &weights)
     TW_TRY(out.write(header.data(), header.size()));
     for (const std::size_t i : order)
         TW_TRY(out.write(weights[i].data, weights[i].bytes));
-    return out.commit();
+    return {};
 }
 
 } // namespace tw

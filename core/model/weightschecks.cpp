@@ -2,6 +2,7 @@
 #include "core/model/weightschecks.h"
 
 #include "core/model/mappedfile.h"
+#include "core/train/memorylimit.h"
 
 #include <QStringDecoder>
 
@@ -52,6 +53,27 @@ bool isUtf8(const std::string &text)
 }
 
 } // namespace
+
+void WeightsReport::addExtra(const QString &name)
+{
+    constexpr qsizetype most = 500;
+    if (extras.size() < most)
+        extras += name;
+}
+
+Result<void> checkWeightsMemory(const fs::path &file, std::uint64_t bytes)
+{
+    const std::int64_t free = availableMemoryBytes();
+    if (free < 0 || bytes <= static_cast<std::uint64_t>(free))
+        return {};
+    const auto megabytes = [](std::uint64_t count) { return QString::number(count / 1'000'000); };
+    return makeError(
+        errors::InvalidModelDirectory,
+        QT_TRANSLATE_NOOP("Error", "To read %1 needs %2 MB of memory for what is packed in it; %3 MB are free."),
+        {displayPath(file), megabytes(bytes), megabytes(static_cast<std::uint64_t>(free))},
+        QT_TRANSLATE_NOOP("Error", "Save it again with torch.save, which stores tensors as they are, or end "
+                                   "other programs."));
+}
 
 void reportNotFinite(const StateDict &weights, WeightsReport &report)
 {

@@ -18,7 +18,8 @@ struct WeightsReport
     /// Key of a checkpoint that held the tensors, keys of checkpoints in one another joined by '/'; empty:
     /// the file itself.
     QString weightsUnder;
-    QStringList extras; ///< other entries of the file, left out; safetensors: keys of its metadata
+    QStringList extras; ///< other entries of the file, left out (the first 500); safetensors: keys of its metadata
+    void addExtra(const QString &name);
     /// Names of the classes where the file has them: a list of texts under 'classes' or 'class_names' beside
     /// the weights of a checkpoint, or a JSON list in the metadata key 'classes' of safetensors.
     std::vector<std::string> classes;
@@ -42,6 +43,8 @@ Result<void> writePth(ByteSink &out, const StateDict &weights);
 Result<StateDict> readPth(const fs::path &file, WeightsReport *report = nullptr);
 /// Header in the order of `weights`, data by falling element size, so that each tensor is aligned.
 Result<void> writeSafetensors(const fs::path &file, const StateDict &weights);
+/// The same bytes to anything that takes them; names and sizes of the tensors are not checked.
+Result<void> writeSafetensors(ByteSink &out, const StateDict &weights);
 /// With every check of the published format. InvalidModelDirectoryError.
 Result<StateDict> readSafetensors(const fs::path &file, WeightsReport *report = nullptr);
 /// By content: readPth or readSafetensors. InvalidModelDirectoryError that says what the file is where it

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/zipreader.h"
 
-#include <minizip/unzip.h>
+#include "core/model/weightschecks.h"
+
+#include <libdeflate.h>
 #include <zlib.h>
 
 #include <algorithm>
-#include <string_view>
+#include <limits>
 
 namespace tw {
 
@@ -13,30 +15,72 @@ namespace {
 
 constexpr std::uint64_t maxMembers = 200'000;
 constexpr std::size_t maxNameBytes = std::size_t(32) << 20;
-constexpr std::uint16_t encryptedFlag = 1;
 
 bool crcFits(const ZipMember &member, std::uint32_t expected)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     return static_cast<void>(member), static_cast<void>(expected), true;
 #else
-    uLong crc = crc32_z(0, nullptr, 0);
+    std::uint32_t crc = 0;
     forEachPiece(member.bytes, member.mapped, [&](std::span<const std::byte> piece) {
-        crc = crc32_z(crc, reinterpret_cast<const Bytef *>(piece.data()), piece.size());
+        crc = libdeflate_crc32(crc, piece.data(), piece.size());
         return true;
     });
     return crc == expected;
 #endif
 }
 
-/// minizip takes an end record whose last bytes are missing.
-bool hasWholeEndRecord(std::span<const std::byte> bytes)
+/// None: the record's own header is not there, or the file ends inside it.
+std::optional<std::span<const std::byte>> packedBytes(std::span<const std::byte> file, const ZipEntry &entry)
 {
-    constexpr std::size_t endRecordBytes = 22;
-    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
-    const std::size_t at = text.rfind("PK\x05\x06");
-    return at != std::string_view::npos && text.size() - at >= endRecordBytes;
+    if (entry.offset > file.size())
+        return {};
+    const auto rest = file.subspan(entry.offset);
+    const auto before =
+        zipDataOffset({reinterpret_cast<const char *>(rest.data()), std::min(rest.size(), zipLocalBytes)}, entry);
+    if (!before || *before > rest.size() || entry.packed > rest.size() - *before)
+        return {};
+    return rest.subspan(*before, entry.packed);
 }
+
+/// Unpacks deflate piece by piece, so that a compressed file takes no memory beside what it holds.
+class Inflater
+{
+public:
+    Inflater() { m_ready = inflateInit2(&m_stream, -MAX_WBITS) == Z_OK; }
+    ~Inflater() { inflateEnd(&m_stream); }
+    Inflater(const Inflater &) = delete;
+    Inflater &operator=(const Inflater &) = delete;
+    /// Whether `packed` gives exactly as many bytes as `to` takes.
+    bool run(std::span<const std::byte> packed, std::span<std::byte> to)
+    {
+        int state = m_ready ? Z_OK : Z_MEM_ERROR;
+        forEachPiece(packed, true, [&](std::span<const std::byte> piece) {
+            m_stream.next_in = const_cast<Bytef *>(reinterpret_cast<const Bytef *>(piece.data()));
+            m_stream.avail_in = static_cast<uInt>(piece.size());
+            while (state == Z_OK && (m_stream.avail_in > 0 || (m_stream.avail_out == 0 && !to.empty())))
+                state = step(to);
+            return state == Z_OK;
+        });
+        return state == Z_STREAM_END && to.empty();
+    }
+
+private:
+    /// Takes what was written off the front of `to`.
+    int step(std::span<std::byte> &to)
+    {
+        const auto room = static_cast<uInt>(std::min<std::size_t>(to.size(), std::numeric_limits<uInt>::max()));
+        Bytef none = 0; // zlib wants a place even for no byte
+        m_stream.next_out = room == 0 ? &none : reinterpret_cast<Bytef *>(to.data());
+        m_stream.avail_out = room;
+        const int state = inflate(&m_stream, Z_NO_FLUSH);
+        to = to.subspan(room - m_stream.avail_out);
+        return state;
+    }
+
+    z_stream m_stream = {};
+    bool m_ready = false;
+};
 
 } // namespace
 
@@ -53,53 +97,58 @@ Result<std::unique_ptr<ZipReader>> ZipReader::open(const fs::path &file)
     std::unique_ptr<ZipReader> reader(new ZipReader(file));
     TW_ASSIGN(mapping, MappedFile::open(file));
     reader->m_mapping = mapping;
-    if (hasWholeEndRecord(mapping->bytes()))
-        reader->m_zip = unzOpen64(file.c_str());
-    if (!reader->m_zip)
+    const auto whole = mapping->bytes();
+    const ZipBytes read = [whole](std::uint64_t at, std::span<std::byte> to) {
+        if (at > whole.size() || to.size() > whole.size() - at)
+            return false;
+        std::copy_n(whole.begin() + static_cast<std::ptrdiff_t>(at), to.size(), to.begin());
+        return true;
+    };
+    ZipList list;
+    if (findZipList(whole.size(), read, list) != ZipFault::None || list.isPart)
         return makeError(
             errors::InvalidModelDirectory,
             QT_TRANSLATE_NOOP("Error", "%1 begins like a zip file but its list of contents is missing or damaged."),
             {displayPath(file)},
             QT_TRANSLATE_NOOP("Error", "The file was probably cut short: copy or download it again."));
-    TW_TRY(reader->readDirectory());
+    TW_TRY(reader->readEntries(list));
     return reader;
 }
 
-ZipReader::~ZipReader()
+Result<void> ZipReader::readEntries(const ZipList &list)
 {
-    if (m_zip)
-        unzClose(m_zip);
+    const std::span<const std::byte> bytes = m_mapping->bytes().subspan(list.begin, list.bytes);
+    std::string_view rest(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    std::size_t nameBytes = 0;
+    while (hasZipEntry(rest)) {
+        std::optional<ZipEntry> entry = takeZipEntry(rest);
+        if (!entry || m_entries.size() == maxMembers
+            || __builtin_add_overflow(entry->offset, list.prefix, &entry->offset))
+            return damaged("central directory");
+        nameBytes += entry->name.size();
+        if (nameBytes > maxNameBytes)
+            return damaged("central directory");
+        const auto [place, isNew] = m_entries.try_emplace(std::exchange(entry->name, {}), *entry);
+        if (!isNew)
+            return damaged(place->first);
+    }
+    if (!isZipCount(list, m_entries.size()))
+        return damaged("central directory");
+    return checkOverlaps();
 }
 
-Result<void> ZipReader::readDirectory()
+/// Records that share bytes unpack to far more than the file could hold.
+Result<void> ZipReader::checkOverlaps() const
 {
-    unz_global_info64 global = {};
-    if (unzGetGlobalInfo64(m_zip, &global) != UNZ_OK || global.number_entry > maxMembers)
-        return damaged("central directory");
-    int state = global.number_entry == 0 ? UNZ_END_OF_LIST_OF_FILE : unzGoToFirstFile(m_zip);
-    std::vector<char> name(65536);
-    std::size_t nameBytes = 0;
-    for (; state == UNZ_OK; state = unzGoToNextFile(m_zip)) {
-        unz_file_info64 info = {};
-        unz64_file_pos place = {};
-        if (unzGetCurrentFileInfo64(m_zip, &info, name.data(), name.size(), nullptr, 0, nullptr, 0) != UNZ_OK
-            || unzGetFilePos64(m_zip, &place) != UNZ_OK)
-            return damaged("central directory");
-        const Entry entry{place.pos_in_zip_directory,
-                          place.num_of_file,
-                          info.uncompressed_size,
-                          info.compressed_size,
-                          static_cast<std::uint32_t>(info.crc),
-                          static_cast<std::uint16_t>(info.flag),
-                          static_cast<std::uint16_t>(info.compression_method)};
-        if (!m_entries.emplace(std::string(name.data(), info.size_filename), entry).second)
-            return damaged(std::string(name.data(), info.size_filename));
-        nameBytes += info.size_filename;
-        if (m_entries.size() > maxMembers || nameBytes > maxNameBytes)
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
+    places.reserve(m_entries.size());
+    for (const auto &[name, entry] : m_entries)
+        places.emplace_back(entry.offset, entry.packed);
+    std::sort(places.begin(), places.end());
+    for (std::size_t i = 1; i < places.size(); ++i) {
+        if (places[i].first - places[i - 1].first < places[i - 1].second)
             return damaged("central directory");
     }
-    if (state != UNZ_END_OF_LIST_OF_FILE)
-        return damaged("central directory");
     return {};
 }
 
@@ -125,42 +174,30 @@ Result<ZipMember> ZipReader::read(const std::string &name, std::size_t maxBytes)
         return makeError(errors::InvalidModelDirectory, QT_TRANSLATE_NOOP("Error", "%1 lacks its zip record '%2'."),
                          {displayPath(m_file), QString::fromStdString(name)},
                          QT_TRANSLATE_NOOP("Error", "Copy or download the file again."));
-    const Entry &entry = found->second;
+    const ZipEntry &entry = found->second;
     const bool known = entry.method == 0 || entry.method == Z_DEFLATED;
-    if (entry.bytes > maxBytes || (entry.flags & encryptedFlag) || !known)
+    if (entry.bytes > maxBytes || entry.isEncrypted() || !known || !canHold(entry))
         return damaged(name);
-    unz64_file_pos place = {entry.directoryPosition, entry.directoryNumber};
-    if (unzGoToFilePos64(m_zip, &place) != UNZ_OK || unzOpenCurrentFile(m_zip) != UNZ_OK)
+    const auto packed = packedBytes(m_mapping->bytes(), entry);
+    if (!packed)
         return damaged(name);
-    Result<ZipMember> member = readOpened(name, entry);
-    unzCloseCurrentFile(m_zip);
+    Result<ZipMember> member = unpack(name, entry, *packed);
     if (member.ok() && !crcFits(*member, entry.crc))
         return damaged(name);
     return member;
 }
 
-Result<ZipMember> ZipReader::readOpened(const std::string &name, const Entry &entry)
+Result<ZipMember> ZipReader::unpack(const std::string &name, const ZipEntry &entry, std::span<const std::byte> packed)
 {
-    if (entry.method == 0) {
-        const std::uint64_t start = unzGetCurrentFileZStreamPos64(m_zip);
-        const auto whole = m_mapping->bytes();
-        if (entry.compressedBytes != entry.bytes || start > whole.size() || entry.bytes > whole.size() - start)
-            return damaged(name);
-        return ZipMember{m_mapping, whole.subspan(start, entry.bytes), true};
-    }
-    // deflate never gives more than 1032 bytes for one: a larger claim is untrue
-    if (entry.compressedBytes > m_mapping->bytes().size() || entry.bytes / 1033 > entry.compressedBytes)
+    if (entry.method == 0)
+        return ZipMember{m_mapping, packed, true};
+    TW_TRY(checkWeightsMemory(m_file, entry.bytes));
+    // Not touched before it is written: what does not unpack takes none of it.
+    const std::shared_ptr<std::byte[]> memory(new (std::nothrow) std::byte[entry.bytes]);
+    const std::span<std::byte> room(memory.get(), memory ? entry.bytes : 0);
+    if (room.size() != entry.bytes || !Inflater().run(packed, room))
         return damaged(name);
-    auto memory = std::make_shared<std::vector<std::byte>>(entry.bytes);
-    std::size_t done = 0;
-    while (done < memory->size()) {
-        const auto piece = static_cast<unsigned>(std::min<std::size_t>(memory->size() - done, 1u << 26));
-        const int got = unzReadCurrentFile(m_zip, memory->data() + done, piece);
-        if (got <= 0)
-            return damaged(name);
-        done += static_cast<std::size_t>(got);
-    }
-    return ZipMember{memory, std::span<const std::byte>(*memory), false};
+    return ZipMember{memory, room, false};
 }
 
 } // namespace tw

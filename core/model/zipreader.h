@@ -3,6 +3,7 @@
 
 #include "core/base/paths.h"
 #include "core/base/result.h"
+#include "core/base/ziplist.h"
 #include "core/model/mappedfile.h"
 
 #include <cstddef>
@@ -22,14 +23,13 @@ struct ZipMember
     bool mapped = false; ///< a piece of the mapped file
 };
 
-/// Members of a zip by name, through minizip; nothing is ever extracted to disk. One thread.
+/// Members of a zip by name, zip64 included; nothing is ever extracted to disk. One thread.
 class ZipReader
 {
 public:
     /// InvalidModelDirectoryError: no readable central directory, a name twice, more than 200,000
     /// members, names of more than 32 MiB.
     static Result<std::unique_ptr<ZipReader>> open(const fs::path &file);
-    ~ZipReader();
     std::vector<std::string> names() const;
     bool contains(const std::string &name) const { return m_entries.contains(name); }
     /// Size that the central directory states; 0 for an unknown name.
@@ -39,21 +39,15 @@ public:
     Result<ZipMember> read(const std::string &name, std::size_t maxBytes);
 
 private:
-    struct Entry
-    {
-        std::uint64_t directoryPosition, directoryNumber, bytes, compressedBytes;
-        std::uint32_t crc;
-        std::uint16_t flags, method;
-    };
     explicit ZipReader(const fs::path &file) : m_file(file) {}
-    Result<void> readDirectory();
-    Result<ZipMember> readOpened(const std::string &name, const Entry &entry);
+    Result<void> readEntries(const ZipList &list);
+    Result<void> checkOverlaps() const;
+    Result<ZipMember> unpack(const std::string &name, const ZipEntry &entry, std::span<const std::byte> packed);
     Error damaged(const std::string &name) const;
 
     fs::path m_file;
     std::shared_ptr<const MappedFile> m_mapping;
-    void *m_zip = nullptr;
-    std::unordered_map<std::string, Entry> m_entries;
+    std::unordered_map<std::string, ZipEntry> m_entries; ///< by name, without it
 };
 
 } // namespace tw

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/zipwriter.h"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <algorithm>
 
@@ -81,9 +81,7 @@ std::string centralExtra(std::uint64_t bytes, std::uint64_t offset)
 
 Result<void> ZipWriter::add(const std::string &name, const void *data, std::size_t bytes)
 {
-    const auto *from = static_cast<const Bytef *>(data);
-    const auto crc =
-        static_cast<std::uint32_t>(bytes == 0 ? crc32_z(0, nullptr, 0) : crc32_z(crc32_z(0, nullptr, 0), from, bytes));
+    const std::uint32_t crc = bytes == 0 ? 0 : libdeflate_crc32(0, data, bytes);
     const std::uint64_t offset = m_out.position();
     const std::string extra = localExtra(offset, name.size(), bytes);
     std::string header;

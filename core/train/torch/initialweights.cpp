@@ -92,16 +92,14 @@ Result<void> adaptInput(InitialWeights &initial, const Architecture &architectur
         if (blob.name != input.name || blob.shape.size() != 4 || blob.shape[1] == channels
             || !isInputCount(blob.shape[1]) || !at::isFloatingType(viewOf(blob).scalar_type()))
             continue;
+        const QString note =
+            channels == 1 ? QStringLiteral("The first convolution of %1 is for %2 channels; their sum is taken for the "
+                                           "one that %3 reads here.")
+                          : QStringLiteral("The first convolution of %1 is for %2 channels; they are repeated and "
+                                           "scaled for the %4 that %3 reads here.");
+        const QString given = QString::number(blob.shape[1]), count = QString::number(channels);
         initial.notes +=
-            (channels == 1
-                 ? QStringLiteral("The first convolution of %1 is for %2 channels; their sum is taken for the one "
-                                  "that %4 reads here.")
-                 : QStringLiteral("The first convolution of %1 is for %2 channels; they are repeated and scaled for "
-                                  "the %3 that %4 reads here."))
-                .arg(what)
-                .arg(blob.shape[1])
-                .arg(channels)
-                .arg(architecture.name);
+            channels == 1 ? note.arg(what, given, architecture.name) : note.arg(what, given, architecture.name, count);
         blob = blobOf(blob.name, forInputs(viewOf(blob), channels));
     }
     return {};
@@ -157,8 +155,10 @@ Result<std::optional<Candidate>> candidateFor(const Architecture &architecture, 
             return std::optional<Candidate>();
         candidate.config.arguments = *arguments;
     }
-    TW_ASSIGN(network, makeNetwork(candidate.config, TensorPlace::ShapesOnly));
-    candidate.network = std::move(network);
+    auto network = makeNetwork(candidate.config, TensorPlace::ShapesOnly);
+    if (!network.ok()) // derived arguments that it does not take: of another network with like names
+        return std::optional<Candidate>();
+    candidate.network = std::move(*network);
     if (const auto channels = otherChannels(architecture, *candidate.network, weights)) {
         candidate.config.arguments.insert(QStringLiteral("in_channels"), *channels);
         TW_ASSIGN(adapted, makeNetwork(candidate.config, TensorPlace::ShapesOnly));
@@ -389,8 +389,13 @@ Result<InitialWeights> readInitialWeights(const ModelConfig &config, const fs::p
     return guarded([&]() -> Result<InitialWeights> {
         TW_ASSIGN(architecture, findArchitecture(config.architecture));
         InitialWeights initial;
-        TW_ASSIGN(weights, readWeights(file));
+        WeightsReport report;
+        TW_ASSIGN(weights, readWeights(file, &report));
         initial.weights = std::move(weights);
+        if (!report.weightsUnder.isEmpty())
+            initial.notes +=
+                QStringLiteral("The weights stand under '%1' in %2.").arg(report.weightsUnder, displayPath(file));
+        initial.notes += report.warnings;
         takePrefixOff(initial, displayPath(file));
         useCurrentNames(initial, *architecture, displayPath(file));
         TW_TRY(adaptInput(initial, *architecture, config, displayPath(file)));
@@ -413,9 +418,11 @@ Result<void> checkInitialWeights(const ModelConfig &config, const fs::path &file
 Result<StateDict> fittedWeights(const ModelConfig &config, const StateDict &weights, const QString &what)
 {
     return guarded([&]() -> Result<StateDict> {
-        TW_ASSIGN(network, makeNetwork(config, TensorPlace::Memory));
-        TW_TRY(importWeights(*network, weights, what, initialweights::lenient({})));
-        return handOverWeights(*network);
+        TW_ASSIGN(network, makeNetwork(config, TensorPlace::ShapesOnly));
+        const ImportOptions options = initialweights::lenient({});
+        if (const QString mismatch = weightsMismatch(*network, weights, options); !mismatch.isEmpty())
+            return weightsMismatchError(what, mismatch, options.network);
+        return arrangedWeights(*network, weights);
     });
 }
 

@@ -112,7 +112,7 @@ Result<void> TrainingRun::checkImages()
 
 Result<void> TrainingRun::checkInputSizes()
 {
-    if (std::min(m_info.height, m_info.width) < m_architecture->minimumSize)
+    if (!m_architecture->readsOneSize() && std::min(m_info.height, m_info.width) < m_architecture->minimumSize)
         return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "%1 cannot read images of %2×%3 pixels."),
                          {m_architecture->name, QString::number(m_info.width), QString::number(m_info.height)},
                          QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
@@ -169,7 +169,18 @@ Result<void> TrainingRun::loadInitialWeights()
     options.headPrefix = m_network->headPrefix();
     options.lenientTypes = true;
     options.network = m_architecture->name;
-    return importWeights(*m_network, initial.weights, displayPath(m_spec.model.weightsFile), options);
+    const QString file = displayPath(m_spec.model.weightsFile);
+    TW_TRY(importWeights(*m_network, initial.weights, file, options));
+    const auto classes = replacedHead(*m_network, initial.weights, options);
+    m_report.line(classes
+                      ? QStringLiteral("The last layer of %1 is for %2 classes: it is replaced by a new one for %3.")
+                            .arg(file)
+                            .arg(*classes)
+                            .arg(m_info.classes.size())
+                      : QStringLiteral("All weights of %1 are taken, the last layer for %2 classes too.")
+                            .arg(file)
+                            .arg(m_info.classes.size()));
+    return {};
 }
 
 LoaderOptions TrainingRun::loaderOptions() const

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 
 namespace tw {
 
@@ -25,6 +26,8 @@ constexpr std::array<std::pair<ElementType, at::ScalarType>, 10> types{{
     {ElementType::U8, at::kByte},
     {ElementType::Bool, at::kBool},
 }};
+
+const std::string counterName = ".num_batches_tracked";
 
 ElementType elementType(at::ScalarType type)
 {
@@ -71,14 +74,12 @@ bool hasPrefix(const std::string &text, const std::string &prefix)
 QString misfit(const NamedTensor &ours, const TensorBlob &theirs, const ImportOptions &options)
 {
     const QString name = QString::fromStdString(ours.name);
-    if (ours.tensor.sizes() != at::IntArrayRef(theirs.shape)) {
-        if (hasPrefix(ours.name, options.headPrefix))
-            return {};
+    if (ours.tensor.sizes() != at::IntArrayRef(theirs.shape))
         return QStringLiteral("%1 (given %2, needed %3)")
             .arg(name, shapeText(theirs.shape), shapeText(ours.tensor.sizes()));
-    }
     const ElementType needed = elementType(ours.tensor.scalar_type());
-    const bool converts = options.lenientTypes && isFloating(needed) == isFloating(theirs.type);
+    const bool isCounter = endsWith(ours.name, counterName); // whole state_dicts are converted, counters too
+    const bool converts = options.lenientTypes && (isCounter || isFloating(needed) == isFloating(theirs.type));
     if (theirs.type == needed || converts)
         return {};
     return QStringLiteral("%1 (given %2, needed %3)")
@@ -101,6 +102,28 @@ std::map<std::string, const TensorBlob *> byName(const StateDict &weights)
     for (const TensorBlob &blob : weights)
         out.emplace(blob.name, &blob);
     return out;
+}
+
+/// The number of classes that all tensors of the head are for, where it is another than ours and nothing else
+/// differs.
+std::optional<std::int64_t> otherClasses(const Module &module, const std::map<std::string, const TensorBlob *> &given,
+                                         const std::string &headPrefix)
+{
+    std::optional<std::int64_t> classes;
+    for (const NamedTensor &ours : module.stateDict()) {
+        if (!hasPrefix(ours.name, headPrefix))
+            continue;
+        const auto found = given.find(ours.name);
+        if (found == given.end() || found->second->shape.empty() || ours.tensor.dim() == 0)
+            return std::nullopt;
+        std::vector<std::int64_t> wanted = ours.tensor.sizes().vec();
+        wanted[0] = found->second->shape[0];
+        const bool isOther = wanted[0] != ours.tensor.size(0) && wanted[0] == classes.value_or(wanted[0]);
+        if (!isOther || wanted != found->second->shape)
+            return std::nullopt;
+        classes = wanted[0];
+    }
+    return classes;
 }
 
 void copyInto(const NamedTensor &entry, const TensorBlob &blob)
@@ -154,15 +177,21 @@ at::Tensor viewOf(const TensorBlob &blob)
     return at::from_blob(data, blob.shape, options);
 }
 
-StateDict handOverWeights(const Module &module)
+StateDict arrangedWeights(const Module &module, const StateDict &weights)
 {
-    StateDict out = layoutOf(module);
-    auto blob = out.begin();
-    for (const NamedTensor &entry : module.stateDict()) {
-        auto tensor = std::make_shared<at::Tensor>(entry.tensor.detach().cpu().contiguous());
-        blob->data = static_cast<const std::byte *>(tensor->const_data_ptr());
-        blob->owner = std::move(tensor);
-        ++blob;
+    using namespace weightsdetail;
+    c10::NoGradGuard noGrad;
+    const auto given = byName(weights);
+    StateDict out;
+    for (TensorBlob &blob : layoutOf(module)) {
+        const auto found = given.find(blob.name);
+        if (found != given.end() && found->second->type == blob.type)
+            blob = *found->second;
+        else if (found != given.end())
+            blob = blobOf(blob.name, viewOf(*found->second).to(scalarType(blob.type)));
+        else
+            blob = blobOf(blob.name, at::zeros(blob.shape, at::TensorOptions().dtype(scalarType(blob.type))));
+        out.push_back(std::move(blob));
     }
     return out;
 }
@@ -171,16 +200,19 @@ QString weightsMismatch(const Module &module, const StateDict &weights, const Im
 {
     using namespace weightsdetail;
     auto given = byName(weights);
+    const bool replacesHead = otherClasses(module, given, options.headPrefix).has_value();
     QStringList missing, unexpected, misshapen;
     for (const NamedTensor &entry : module.stateDict()) {
         const auto found = given.find(entry.name);
         if (found == given.end()) {
-            if (!options.lenientTypes || !endsWith(entry.name, ".num_batches_tracked"))
+            if (!options.lenientTypes || !endsWith(entry.name, counterName))
                 missing.append(QString::fromStdString(entry.name));
             continue;
         }
-        if (const QString problem = misfit(entry, *found->second, options); !problem.isEmpty())
-            misshapen.append(problem);
+        if (!replacesHead || !hasPrefix(entry.name, options.headPrefix)) {
+            if (const QString problem = misfit(entry, *found->second, options); !problem.isEmpty())
+                misshapen.append(problem);
+        }
         given.erase(found);
     }
     for (const auto &[name, blob] : given)
@@ -204,6 +236,11 @@ Error weightsMismatchError(const QString &what, const QString &mismatch, const Q
                      {what, mismatch, network},
                      QT_TRANSLATE_NOOP("Error", "Choose the architecture and arguments that the "
                                                 "weights were made with."));
+}
+
+std::optional<std::int64_t> replacedHead(const Module &module, const StateDict &weights, const ImportOptions &options)
+{
+    return weightsdetail::otherClasses(module, weightsdetail::byName(weights), options.headPrefix);
 }
 
 Result<void> importWeights(Module &module, const StateDict &weights, const QString &what, const ImportOptions &options)

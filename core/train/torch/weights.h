@@ -5,16 +5,19 @@
 #include "core/model/statedict.h"
 #include "core/train/torch/module.h"
 
+#include <optional>
+
 namespace tw {
 
 /// Deep copies in host memory, contiguous, in PyTorch's state_dict order.
 StateDict exportWeights(const Module &module);
 
-/// The same without copies where the module's own tensors are contiguous in host memory; they live on in
-/// the result. For a module that is not used any more.
-StateDict handOverWeights(const Module &module);
+/// Those of `weights` that are the module's, in its order and types: converted where they are of another type,
+/// else the same memory; an absent counter is 0. weightsMismatch() has found nothing. The module may be of
+/// shapes only.
+StateDict arrangedWeights(const Module &module, const StateDict &weights);
 
-/// The same without values: the module may be of shapes only.
+/// The same as exportWeights() without values: the module may be of shapes only.
 StateDict layoutOf(const Module &module);
 
 /// A deep copy in host memory, contiguous, under this name.
@@ -24,15 +27,18 @@ at::Tensor viewOf(const TensorBlob &blob);
 
 struct ImportOptions
 {
-    std::string headPrefix; ///< misshapen tensors of this prefix keep their values
-    /// As PyTorch's load_state_dict: floating types are converted, and a missing num_batches_tracked
-    /// (files older than PyTorch 0.4.1) becomes 0. False: types and names must be equal.
+    /// Tensors of this prefix keep their values where all of them are for another number of classes.
+    std::string headPrefix;
+    /// As PyTorch's load_state_dict: floating types are converted, num_batches_tracked from any type, and a
+    /// missing one (files older than PyTorch 0.4.1) becomes 0. False: types and names must be equal.
     bool lenientTypes = false;
     QString network; ///< its architecture, for the message; may be empty
 };
 
 /// What does not fit, one line each group; empty when all fits. Nothing is copied.
 QString weightsMismatch(const Module &module, const StateDict &weights, const ImportOptions &options = {});
+/// For how many classes the head in `weights` is, where importWeights() leaves it out.
+std::optional<std::int64_t> replacedHead(const Module &module, const StateDict &weights, const ImportOptions &options);
 /// Copies the values into the module. CheckpointMismatchError listing every missing, unexpected and
 /// misshapen name; then nothing was copied. `what` names the file or model in the message.
 Result<void> importWeights(Module &module, const StateDict &weights, const QString &what,

@@ -21,6 +21,7 @@ private Q_SLOTS:
     void initTestCase();
     void init() { begin(); }
     void loadsAModelDirectory();
+    void saysWhatIsDamagedBesideTheWeights();
     void loadsAWeightsFileOfAModel();
     void loadsFilesWithoutClasses_data();
     void loadsFilesWithoutClasses();
@@ -113,6 +114,21 @@ void TestLoadModel::loadsAModelDirectory()
     const WeightsPreprocessing own{12, 12, Interpolation::Bilinear, {0.25F, 0.25F, 0.25F}, {0.5F, 0.5F, 0.5F}};
     QVERIFY(model.preprocessing == own);
     QVERIFY(preprocessingFact(reply.outputs["untrained_model"]) == own);
+}
+
+/// Only one of the two weights files is read, but both are given on.
+void TestLoadModel::saysWhatIsDamagedBesideTheWeights()
+{
+    const fs::path copy = folder() / "copy";
+    fs::copy(m_model, copy);
+    const fs::path file = copy / "weights.pth";
+    fs::resize_file(file, fs::file_size(file) - 1);
+    const QVariantMap stored{{"path", bytesFromPath(copy)}};
+    const PreflightReply reply = preflight("load-model", stored);
+    QVERIFY(reply.errors.isEmpty());
+    QVERIFY2(reply.warnings.join(u' ').contains(u"weights.pth"), qPrintable(reply.warnings.join(u' ')));
+    TW_VERIFY(run("load-model", stored));
+    QVERIFY(!m_context->warnings.filter(QStringLiteral("weights.pth")).isEmpty());
 }
 
 /// weights.pth of a model directory is the model.

@@ -34,6 +34,7 @@ private Q_SLOTS:
     void goesOnAfterCuts();
     void goesOnInALaterCall_data();
     void goesOnInALaterCall();
+    void keepsThePartWhenCanceledAtOnce();
     void givesUp();
     void wrongHash_data();
     void wrongHash();
@@ -252,6 +253,20 @@ void DownloadTest::goesOnInALaterCall()
     TW_VERIFY(file);
     QCOMPARE(contentOf(file->path), m_body);
     QCOMPARE(ranges(), asked);
+}
+
+void DownloadTest::keepsThePartWhenCanceledAtOnce()
+{
+    StopToken stop;
+    DownloadRequest once = request();
+    once.stop = &stop;
+    once.progress = [&](const DownloadProgress &progress) { stop.cancel = progress.done >= 30'000; };
+    Page page{m_body};
+    page.silentAfter = 30'000;
+    m_server.set("/set.zip", page);
+    QCOMPARE(download(once).error().name, QLatin1String(errors::Canceled));
+    QCOMPARE(download(once).error().name, QLatin1String(errors::Canceled));
+    QCOMPARE(fs::file_size(place() / ".set.zip.part"), std::uintmax_t(30'000));
 }
 
 void DownloadTest::givesUp()

@@ -189,6 +189,13 @@ void TestPretrainedFiles::otherBytes()
         QCOMPARE(content(file), bytes);
         fs::remove(file);
     }
+    // A right one in a later folder is taken all the same.
+    lay(hub(), bytes);
+    lay(setup(), m_body);
+    const auto found = findPretrainedFile(m_weights);
+    TW_VERIFY(found);
+    QVERIFY(*found);
+    QCOMPARE((*found)->path.parent_path(), setup());
     QVERIFY(m_server.requests().isEmpty());
 }
 

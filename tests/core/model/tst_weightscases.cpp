@@ -2,6 +2,7 @@
 #include "core/base/json.h"
 #include "core/model/weightsfile.h"
 #include "tests/core/model/weightshelpers.h"
+#include "tests/support/memorypeak.h"
 #include "tests/support/testsupport.h"
 
 #include <QDir>
@@ -10,8 +11,6 @@
 #include <QJsonObject>
 #include <QTemporaryDir>
 #include <QTest>
-
-#include <fstream>
 
 using namespace tw;
 
@@ -29,16 +28,6 @@ private:
     QString m_marker;
     QJsonArray m_cases;
 };
-
-static qint64 peakKib()
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.starts_with("VmHWM:"))
-            return std::stoll(line.substr(6));
-    }
-    return 0;
-}
 
 static bool exists(const QString &folder, const QString &name)
 {
@@ -110,11 +99,11 @@ void WeightsCasesTest::cases()
         fs::path(work.path().toStdString()) / ("case" + fs::path(path.toStdString()).extension().string());
     fs::copy_file(m_folder / path.toStdString(), copy);
     const QJsonObject expect = item["expect"].toObject();
-    const qint64 before = peakKib();
+    const test::MemoryPeak peak;
     WeightsReport report;
     Result<StateDict> weights = readWeights(copy, &report);
     if (expect.contains(u"max_extra_memory_mib"))
-        QVERIFY((peakKib() - before) / 1024 <= expect["max_extra_memory_mib"].toInt());
+        QVERIFY(peak.mib() <= expect["max_extra_memory_mib"].toInt());
     QVERIFY(!exists(work.path(), m_marker));
     QVERIFY(!fs::exists(fs::temp_directory_path() / m_marker.toStdString()));
     QCOMPARE(QDir(work.path()).entryList(QDir::Files | QDir::Hidden).size(), 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/weightsfile.h"
+#include "tests/support/memorypeak.h"
 #include "tests/support/testsupport.h"
 
 #include <QTemporaryDir>
@@ -9,16 +10,6 @@
 #include <fstream>
 
 using namespace tw;
-
-static qint64 kib(const char *field)
-{
-    std::ifstream status("/proc/self/status");
-    for (std::string line; std::getline(status, line);) {
-        if (line.starts_with(field))
-            return std::stoll(line.substr(std::strlen(field)));
-    }
-    return 0;
-}
 
 /// Files that claim much or hold very many small things: refused, with little memory and at once.
 class WeightsMemoryTest : public QObject
@@ -76,12 +67,11 @@ void WeightsMemoryTest::largeHeaders()
         std::memcpy(bytes.data(), &header, 8);
         file = put(bytes);
     }
-    const qint64 before = kib("VmRSS:");
-    std::ofstream("/proc/self/clear_refs") << "5"; // the peak begins anew, where that is allowed
+    const test::MemoryPeak peak;
     const auto weights = readSafetensors(file);
     QVERIFY(!weights.ok());
     QVERIFY2(weights.error().sentence().contains(says), qPrintable(weights.error().sentence()));
-    QVERIFY(kib("VmHWM:") - before < 256 * 1024);
+    QVERIFY(peak.mib() < 256);
 }
 
 void WeightsMemoryTest::checkpointsInCircles_data()

@@ -7,6 +7,7 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <cmath>
 #include <cstring>
 
 using namespace tw;
@@ -20,10 +21,18 @@ private Q_SLOTS:
     void everyArchitecture();
     void basicNetworks_data();
     void basicNetworks();
+    void prefixesAndCounters_data();
     void prefixesAndCounters();
+    void prefixesOfSomeNamesStay();
     void namesOfOlderFiles();
     void notRecognised_data();
     void notRecognised();
+    void guesses();
+    void likeBasicNetworksOnly_data();
+    void likeBasicNetworksOnly();
+    void wholeFileInHalfPrecision();
+    void headOfOtherClassesOnly();
+    void warningsOfTheFileAreTold();
     void chosenArchitecture();
     void fittedWeightsConvert();
     void inputOfAModel_data();
@@ -111,19 +120,39 @@ void TestRecognise::basicNetworks()
              qPrintable(model->initial.notes.join(u' ')));
 }
 
+void TestRecognise::prefixesAndCounters_data()
+{
+    QTest::addColumn<QString>("prefix");
+    for (const char *prefix : {"module.", "_orig_mod.", "module._orig_mod.", "_orig_mod.module.", "model.", "net.",
+                               "network.", "backbone.", "model.module.", "module.model._orig_mod.backbone."})
+        QTest::newRow(prefix) << QString::fromLatin1(prefix);
+}
+
 void TestRecognise::prefixesAndCounters()
 {
+    QFETCH(QString, prefix);
     StateDict weights = layout(QStringLiteral("resnet34"));
     std::erase_if(weights, [](const TensorBlob &blob) { return blob.name.find("num_batches") != std::string::npos; });
     for (TensorBlob &blob : weights) {
-        blob.name = std::string("module.").append(blob.name);
+        blob.name = prefix.toStdString() + blob.name;
         blob.type = ElementType::F16;
     }
     const auto model = recogniseModel(weights, {}, file);
     TW_VERIFY(model);
     QCOMPARE(model->config.architecture, QStringLiteral("resnet34"));
-    QVERIFY(model->initial.notes.join(u' ').contains(QLatin1String("'module.', which was taken off")));
+    QVERIFY(model->initial.notes.join(u' ').contains(QStringLiteral("'%1', which was taken off").arg(prefix)));
     QCOMPARE(model->initial.weights.front().name, std::string("conv1.weight"));
+}
+
+/// One name without it is enough: then it may belong to the network.
+void TestRecognise::prefixesOfSomeNamesStay()
+{
+    StateDict weights = layout(QStringLiteral("resnet34"));
+    for (std::size_t i = 1; i < weights.size(); ++i)
+        weights[i].name.insert(0, "module.");
+    const auto model = recogniseModel(weights, {}, file);
+    QVERIFY(!model.ok());
+    QVERIFY2(model.error().sentence().contains(u"module.bn1.weight"), qPrintable(model.error().sentence()));
 }
 
 /// The names move, the values come with them.
@@ -213,6 +242,148 @@ void TestRecognise::notRecognised()
     QVERIFY(!model.error().hintSentence().isEmpty());
     if (change == "strange")
         QVERIFY(model.error().hintSentence().contains(QLatin1String("densenet201")));
+}
+
+/// What `inspect` says of weights that fit, of a changed network and of something else.
+void TestRecognise::guesses()
+{
+    const StateDict whole = layout(QStringLiteral("resnet34"));
+    const auto fits = guessModel(whole, file);
+    TW_VERIFY(fits);
+    QVERIFY(fits->model);
+    QCOMPARE(fits->model->config.architecture, QStringLiteral("resnet34"));
+    QVERIFY(fits->nearest.isEmpty() && fits->differences.isEmpty());
+    StateDict changed = whole;
+    changed[0].name.insert(0, "encoder.");
+    const auto near = guessModel(changed, file);
+    TW_VERIFY(near);
+    QVERIFY(!near->model);
+    QCOMPARE(near->nearest, QStringLiteral("resnet34"));
+    for (const char *part : {"missing: conv1.weight", "unexpected: encoder.conv1.weight"})
+        QVERIFY2(near->differences.contains(QLatin1String(part)), qPrintable(near->differences));
+    for (TensorBlob &blob : changed)
+        blob.name.insert(0, "part.");
+    const auto strange = guessModel(changed, file);
+    TW_VERIFY(strange);
+    QVERIFY(!strange->model && strange->nearest.isEmpty() && strange->differences.isEmpty());
+}
+
+void TestRecognise::likeBasicNetworksOnly_data()
+{
+    QTest::addColumn<StateDict>("weights");
+    QTest::addColumn<QString>("says");
+    const auto blob = [](const std::string &name, std::vector<std::int64_t> shape) {
+        TensorBlob made;
+        made.name = name;
+        made.shape = std::move(shape);
+        return made;
+    };
+    QTest::newRow("13 input channels") << StateDict{blob("conv1.weight", {32, 13, 3, 3}), blob("conv1.bias", {32}),
+                                                    blob("fc1.weight", {128, 3136}), blob("fc1.bias", {128})}
+                                       << "unexpected: conv1.bias, conv1.weight";
+    QTest::newRow("none") << StateDict{blob("fc1.weight", {0, 64}), blob("fc1.bias", {0}), blob("fc2.weight", {2, 0}),
+                                       blob("fc2.bias", {2})}
+                          << "no network that this program knows";
+    StateDict deep;
+    for (int i = 1; i <= 50'000; ++i) {
+        deep.push_back(blob("fc" + std::to_string(i) + ".weight", {1, 1}));
+        deep.push_back(blob("fc" + std::to_string(i) + ".bias", {1}));
+    }
+    QTest::newRow("50,000 layers") << deep << "no network that this program knows";
+}
+
+/// Names of a tutorial's network, but not what the network of that name can be.
+void TestRecognise::likeBasicNetworksOnly()
+{
+    QFETCH(StateDict, weights);
+    QFETCH(QString, says);
+    const auto model = recogniseModel(weights, {}, file);
+    QVERIFY(!model.ok());
+    QVERIFY2(model.error().sentence().contains(says), qPrintable(model.error().sentence()));
+    const auto guess = guessModel(weights, file);
+    TW_VERIFY(guess);
+    QVERIFY(!guess->model);
+    QVERIFY(!recogniseModel(weights, QStringLiteral("small_cnn"), file).ok());
+    QVERIFY(!recogniseModel(weights, QStringLiteral("mlp"), file).ok());
+}
+
+/// {name: tensor.half()} converts the counters of batches too; PyTorch loads such a file.
+void TestRecognise::wholeFileInHalfPrecision()
+{
+    StateDict weights = layout(QStringLiteral("resnet18"));
+    for (TensorBlob &blob : weights) {
+        const auto bits = blob.name.ends_with("num_batches_tracked") ? std::uint16_t(0x4200) : std::uint16_t(0x3800);
+        auto memory = std::make_shared<std::vector<std::uint16_t>>(std::size_t(blob.elements()), bits); // 3 and 0.5
+        blob.type = ElementType::F16;
+        blob.bytes = memory->size() * sizeof(std::uint16_t);
+        blob.data = reinterpret_cast<const std::byte *>(memory->data());
+        blob.owner = std::move(memory);
+    }
+    const auto model = recogniseModel(weights, {}, file);
+    TW_VERIFY(model);
+    const auto fitted = fittedWeights(model->config, model->initial.weights, file);
+    TW_VERIFY(fitted);
+    for (const TensorBlob &blob : *fitted) {
+        const bool isCounter = blob.name.ends_with("num_batches_tracked");
+        QCOMPARE(blob.type, isCounter ? ElementType::I64 : ElementType::F32);
+        std::int64_t count = 0;
+        float value = 0;
+        std::memcpy(&count, blob.data, isCounter ? sizeof count : 0);
+        std::memcpy(&value, blob.data, isCounter ? 0 : sizeof value);
+        QVERIFY(isCounter ? count == 3 : value == 0.5F);
+    }
+}
+
+/// A head is replaced where its number of classes is another; anything else that differs is listed.
+void TestRecognise::headOfOtherClassesOnly()
+{
+    const ModelConfig seven{QStringLiteral("mlp"), {{"num_classes", 7}, {"height", 2}, {"width", 2}}};
+    const auto fresh = freshWeights(seven, 1);
+    TW_VERIFY(fresh);
+    QTemporaryDir folder;
+    const fs::path path = fs::path(folder.path().toStdString()) / "head.pth";
+    const auto check = [&](const std::string &name, std::vector<std::int64_t> shape) {
+        StateDict weights = *fresh;
+        for (TensorBlob &blob : weights) {
+            if (blob.name != name)
+                continue;
+            blob.shape = shape;
+            blob.bytes = std::size_t(blob.elements()) * sizeof(float);
+            auto memory = std::make_shared<std::vector<float>>(std::size_t(blob.elements()));
+            blob.data = reinterpret_cast<const std::byte *>(memory->data());
+            blob.owner = std::move(memory);
+        }
+        const Result<void> written = writePth(path, weights);
+        ModelConfig three = seven;
+        three.arguments["num_classes"] = 3;
+        return written.ok() ? checkInitialWeights(three, path) : written;
+    };
+    TW_VERIFY(check({}, {}));
+    for (const auto &[name, shape] :
+         {std::pair("fc2.bias", std::vector<std::int64_t>{3}), std::pair("fc2.bias", std::vector<std::int64_t>{8}),
+          std::pair("fc2.weight", std::vector<std::int64_t>{7, 11}),
+          std::pair("fc2.weight", std::vector<std::int64_t>{7, 10, 1})}) {
+        const auto refused = check(name, shape);
+        QVERIFY(!refused.ok());
+        QCOMPARE(refused.error().name, QLatin1String(errors::CheckpointMismatch));
+        QVERIFY2(refused.error().sentence().contains(QLatin1String("fc2.")), qPrintable(refused.error().sentence()));
+    }
+}
+
+void TestRecognise::warningsOfTheFileAreTold()
+{
+    const ModelConfig config{QStringLiteral("mlp"), {{"num_classes", 2}, {"height", 1}, {"width", 1}}};
+    auto weights = freshWeights(config, 1);
+    TW_VERIFY(weights);
+    const std::vector<float> values{std::nanf(""), 1};
+    weights->back().data = reinterpret_cast<const std::byte *>(values.data());
+    QTemporaryDir folder;
+    const fs::path path = fs::path(folder.path().toStdString()) / "nan.pth";
+    TW_VERIFY(writePth(path, *weights));
+    const auto initial = readInitialWeights(config, path);
+    TW_VERIFY(initial);
+    QVERIFY2(initial->notes.join(u' ').contains(u"A NaN or an infinity stands in: fc2.bias"),
+             qPrintable(initial->notes.join(u' ')));
 }
 
 void TestRecognise::chosenArchitecture()

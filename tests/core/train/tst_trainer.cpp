@@ -341,6 +341,8 @@ void TestTrainer::headIsReplacedForOtherClasses()
     RecordingContext context;
     const auto result = train(small.spec, context);
     TW_VERIFY(result);
+    const QString said = QStringLiteral("seven.pth is for 7 classes: it is replaced by a new one for 4.");
+    QVERIFY(!context.lines.filter(said).isEmpty());
     for (std::size_t i = 0; i < weights->size(); ++i) {
         const TensorBlob &before = (*weights)[i], &after = result->weights[i];
         if (before.name.rfind("fc2.", 0) == 0)

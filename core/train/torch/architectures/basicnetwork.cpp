@@ -153,7 +153,7 @@ std::optional<QJsonObject> smallCnnArguments(const StateDict &weights)
     if (!conv || !dense || dense->shape[1] % 64 != 0)
         return std::nullopt;
     const std::int64_t edge = squareEdge(dense->shape[1] / 64);
-    if (edge == 0 || edge > maximumSize / 4)
+    if (edge == 0 || edge > maximumSize / 4 || conv->shape[1] > 3)
         return std::nullopt;
     return inputArguments(conv->shape[1], 4 * edge);
 }
@@ -162,7 +162,8 @@ std::optional<QJsonObject> smallCnnArguments(const StateDict &weights)
 std::optional<QJsonObject> mlpArguments(const StateDict &weights)
 {
     const TensorBlob *first = findTensor(weights, "fc1.weight", 2);
-    if (!first || weights.size() % 2 != 0)
+    constexpr std::size_t mostLayers = 1000;
+    if (!first || weights.size() % 2 != 0 || weights.size() / 2 > mostLayers)
         return std::nullopt;
     QJsonArray sizes;
     for (std::size_t i = 1; i < weights.size() / 2; ++i) {
