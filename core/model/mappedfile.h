@@ -4,14 +4,16 @@
 #include "core/base/paths.h"
 #include "core/base/result.h"
 
+#include <QString>
+
 #include <cstddef>
 #include <memory>
 #include <span>
 
 namespace tw {
 
-/// A whole file mapped read-only; tensors point into it and keep it alive. The file must not be cut
-/// while it is mapped (model directories are only ever replaced as a whole, by rename).
+/// A whole file mapped read-only; tensors point into it and keep it alive. Another program may cut the file
+/// meanwhile (torch.save does when it saves over it): what is missing then reads as zeros, and lost() counts it.
 class MappedFile
 {
 public:
@@ -21,11 +23,16 @@ public:
     MappedFile(const MappedFile &) = delete;
     MappedFile &operator=(const MappedFile &) = delete;
     std::span<const std::byte> bytes() const { return {m_data, m_size}; }
+    /// How often this process has met a part of a mapped file that was there when it was mapped, and is not any
+    /// more. Who needs bytes that are right compares it before and after; see checkNothingLost(). Any thread.
+    static unsigned lost();
+    /// InvalidModelDirectoryError that says so where lost() is not `before`; `what` names the file.
+    static Result<void> checkNothingLost(unsigned before, const QString &what);
     /// Gives the memory of a piece of a mapped file back; it is read again when it is next looked at.
     static void release(std::span<const std::byte> piece);
 
 private:
-    MappedFile(const std::byte *data, std::size_t size) : m_data(data), m_size(size) {}
+    MappedFile(const std::byte *data, std::size_t size);
     const std::byte *m_data;
     std::size_t m_size;
 };

@@ -3,6 +3,7 @@
 
 #include "core/base/files.h"
 #include "core/base/hash.h"
+#include "core/model/mappedfile.h"
 #include "core/model/modeljson.h"
 #include "core/model/weightsfile.h"
 
@@ -61,7 +62,10 @@ Error hashDiffers(const fs::path &file)
 Result<void> writeModelDirectory(const fs::path &folder, const ModelInfo &info, const StateDict &weights,
                                  const ModelDirectoryExtras &extras)
 {
-    TW_TRY(writePth(folder / "weights.pth", weights));
+    const unsigned before = MappedFile::lost(); // the weights may lie in a file that somebody else writes
+    const Result<void> written = writePth(folder / "weights.pth", weights);
+    TW_TRY(MappedFile::checkNothingLost(before, QStringLiteral("The file of the weights")));
+    TW_TRY(written);
     TW_TRY(writeSafetensors(folder / "weights.safetensors", weights));
     WeightsHashes hashes;
     TW_ASSIGN(pth, sha256OfFile(folder / "weights.pth", errors::FailedToWriteOutputs));

@@ -95,13 +95,17 @@ Result<StateDict> readSafetensorsOrExplain(const fs::path &file, std::string_vie
 
 Result<StateDict> readWeights(const fs::path &file, WeightsReport *report)
 {
+    const unsigned before = MappedFile::lost();
     std::string head;
     {
         TW_ASSIGN(mapping, MappedFile::open(file));
         const auto bytes = mapping->bytes().first(std::min<std::size_t>(mapping->bytes().size(), 512));
         head.assign(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     }
-    return pthFormat(head) == PthFormat::None ? readSafetensorsOrExplain(file, head, report) : readPth(file, report);
+    Result<StateDict> weights =
+        pthFormat(head) == PthFormat::None ? readSafetensorsOrExplain(file, head, report) : readPth(file, report);
+    TW_TRY(MappedFile::checkNothingLost(before, displayPath(file)));
+    return weights;
 }
 
 } // namespace tw

@@ -248,6 +248,7 @@ Result<void> importWeights(Module &module, const StateDict &weights, const QStri
     if (const QString mismatch = weightsMismatch(module, weights, options); !mismatch.isEmpty())
         return weightsMismatchError(what, mismatch, options.network);
     c10::NoGradGuard noGrad;
+    const unsigned before = MappedFile::lost();
     const auto given = weightsdetail::byName(weights);
     for (const NamedTensor &entry : module.stateDict()) {
         const auto found = given.find(entry.name);
@@ -258,7 +259,7 @@ Result<void> importWeights(Module &module, const StateDict &weights, const QStri
             weightsdetail::copyInto(entry, *found->second);
         }
     }
-    return {};
+    return MappedFile::checkNothingLost(before, what);
 }
 
 } // namespace tw

@@ -204,7 +204,8 @@ void WeightsSamplesTest::changedFilesAreRefused_data()
         "torch._utils._rebuild_tensor_v9");
     row("sparse", "legacy", "torch._utils\n_rebuild_tensor_v2", "torch._utils\n_rebuild_sparse_tensor",
         "_rebuild_sparse_tensor");
-    row("complex", "legacy of Python 2", "torch\nLongStorage", "torch\nComplexFloatStorage", "an element type that is not known");
+    row("complex", "legacy of Python 2", "torch\nLongStorage", "torch\nComplexFloatStorage",
+        "an element type that is not known");
 }
 
 void WeightsSamplesTest::changedFilesAreRefused()
