@@ -44,8 +44,9 @@ inline float formulaValue(std::int64_t i, std::int64_t number)
 }
 
 /// Weights and statistics that no training has seen, but none with the value it starts with: formula
-/// values, scaled so that a pass stays finite. The tensors own their memory.
-inline StateDict formulaWeights(StateDict layout)
+/// values, scaled so that a pass stays finite (`gain`: three times the ratio of the variances
+/// behind and before a layer, were there no activation). The tensors own their memory.
+inline StateDict formulaWeights(StateDict layout, double gain = 6)
 {
     const auto endsWith = [](const std::string &name, const char *end) {
         const std::string text(end);
@@ -61,7 +62,7 @@ inline StateDict formulaWeights(StateDict layout)
         const bool isScale = endsWith(blob.name, "weight") || endsWith(blob.name, "running_var");
         for (std::int64_t i = 0; isFloat && i < count; ++i) {
             const float value = formulaValue(i, number);
-            (*memory)[std::size_t(i)] = blob.shape.size() > 1 ? value * float(std::sqrt(6.0 / fan))
+            (*memory)[std::size_t(i)] = blob.shape.size() > 1 ? value * float(std::sqrt(gain / fan))
                                         : isScale             ? 1 + value / 4
                                                               : value / 8;
         }
