@@ -10,7 +10,7 @@ namespace tw {
 namespace {
 
 constexpr std::size_t endBytes = 22, locatorBytes = 20, end64Bytes = 56, entryBytes = 46;
-constexpr std::uint32_t endMark = 0x06054b50, locatorMark = 0x07064b50, end64Mark = 0x06064b50;
+constexpr std::uint32_t locatorMark = 0x07064b50, end64Mark = 0x06064b50;
 constexpr std::uint32_t entryMark = 0x02014b50, localMark = 0x04034b50;
 constexpr std::uint32_t full32 = 0xffffffff;
 constexpr std::uint16_t full16 = 0xffff;
