@@ -8,8 +8,10 @@ namespace tw {
 
 static Error emptyValue(const ParameterSpec &spec)
 {
-    return makeError(errors::NullOrEmpty, QT_TRANSLATE_NOOP("Error", "Parameter '%1' is empty; it takes: %2."),
-                     {spec.id, spec.rangeText()}, QT_TRANSLATE_NOOP("Error", "Give parameter '%1' a value."))
+    return makeError(errors::NullOrEmpty, QT_TRANSLATE_NOOP("Error", "Parameter '%1' is empty."),
+                     {spec.id, spec.rangeText()},
+                     spec.kind == ParameterKind::Path ? QT_TRANSLATE_NOOP("Error", "Choose a file or folder for '%1'.")
+                                                      : QT_TRANSLATE_NOOP("Error", "Give '%1' a value: %2."))
         .atParameter(spec.id);
 }
 

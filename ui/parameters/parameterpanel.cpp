@@ -417,8 +417,10 @@ void ParameterPanel::refreshPipelinePage()
     if (m_pages->currentIndex() != 0 || m_pages->count() < 2)
         return;
     const Pipeline &pipeline = m_editor.pipeline();
-    if (!m_name->hasFocus())
+    if (!m_name->hasFocus()) {
         m_name->setText(pipeline.name);
+        m_name->setCursorPosition(0); // a long one shows its beginning
+    }
     m_counts->setText(tr("Nodes: %1 · connections: %2").arg(pipeline.nodes.size()).arg(pipeline.connections.size()));
     setColor(m_counts, themeColors().mutedText);
     setColor(m_hint, themeColors().mutedText);
