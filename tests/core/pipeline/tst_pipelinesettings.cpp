@@ -193,7 +193,7 @@ private Q_SLOTS:
         QTest::newRow("kind") << "train1.learning_rate=0,5" << invalid << "'0,5'"
                               << "decimal point";
         QTest::newRow("empty path") << "source1.path=" << QString(errors::NullOrEmpty) << "'path'"
-                                    << "value";
+                                    << "Choose a file";
         QTest::newRow("one target refuses") << "mixed=0.5" << invalid << "'epochs'"
                                             << "";
     }
