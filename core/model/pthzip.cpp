@@ -16,7 +16,7 @@ class ZipStorages : public StorageSource
 public:
     explicit ZipStorages(const fs::path &file) : m_file(file) {}
     Result<void> open();
-    Result<ZipMember> pickle() { return m_zip->read(m_root + "data.pkl", maxPickleBytes); }
+    Result<ZipMember> pickle();
     Result<StorageBytes> read(const StorageName &storage) override;
     bool isBigEndian() const override { return m_bigEndian; }
 
@@ -43,6 +43,18 @@ Result<void> ZipStorages::open()
     m_zip = std::move(zip);
     TW_TRY(findRoot());
     return readByteOrder();
+}
+
+Result<ZipMember> ZipStorages::pickle()
+{
+    const std::string name = m_root + "data.pkl";
+    if (m_zip->statedBytes(name) > maxPickleBytes)
+        return invalid(QT_TRANSLATE_NOOP("Error",
+                                         "%1 is refused: its data.pkl, the list of its tensors, is larger than "
+                                         "the 32 MB that this program reads."),
+                       QT_TRANSLATE_NOOP("Error", "Save only the weights: torch.save(model.state_dict(), "
+                                                  "\"weights.pth\")."));
+    return m_zip->read(name, maxPickleBytes);
 }
 
 /// The one folder of the zip that holds data.pkl; its name is free.

@@ -146,6 +146,7 @@ private Q_SLOTS:
     void recordsThatShareBytes();
     void packedStorages();
     void packedClaims();
+    void longLists();
     void manyExtras();
 
 private:
@@ -310,6 +311,14 @@ void WeightsLimitsTest::packedClaims()
     const auto weights = readWeights(file);
     QVERIFY(!weights.ok());
     QVERIFY2(peak.mib() < 64, qPrintable(QString::number(peak.mib())));
+}
+
+void WeightsLimitsTest::longLists()
+{
+    const QByteArray list = "\x80\x02}" + entry("history", text(QByteArray(40'000'000, 'x'))) + '.';
+    const auto weights = readWeights(put(zipFile({stored("archive/data.pkl", list)})));
+    QVERIFY(!weights.ok());
+    QVERIFY2(weights.error().sentence().contains(u"is larger than the 32 MB"), qPrintable(weights.error().sentence()));
 }
 
 void WeightsLimitsTest::manyExtras()

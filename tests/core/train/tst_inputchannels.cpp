@@ -85,7 +85,7 @@ ModelInfo infoOf(const ModelConfig &config, int channels)
     info.channels = channels;
     info.height = info.width = config.architecture.startsWith(u"vit") ? 224 : edge;
     for (int i = 0; i < classes; ++i)
-        info.classes.push_back("c" + std::to_string(i));
+        info.classes.push_back(std::to_string(i));
     return info;
 }
 
