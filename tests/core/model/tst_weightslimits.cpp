@@ -22,7 +22,7 @@ QByteArray little(quint64 value, int bytes)
 {
     QByteArray out;
     for (int i = 0; i < bytes; ++i)
-        out += char(value >> (8 * i) & 0xFF);
+        out += i < 8 ? char(value >> (8 * i) & 0xFF) : char(0);
     return out;
 }
 
@@ -209,7 +209,7 @@ void WeightsLimitsTest::longKeysOfTar()
     QVERIFY2(refused.error().sentence().contains(u"a storage has no key"), qPrintable(refused.error().sentence()));
     const test::MemoryPeak peak;
     QByteArray many = "\x80\x02}U\x01wU\xff" + QByteArray(255, 'k') + QByteArray("q\0", 2) + "Qs](";
-    for (int i = 0; i < 1'000'000; ++i)
+    for (int i = 0; i < 200'000; ++i)
         many += QByteArray("h\0Q", 3);
     const QByteArray file = tarMember("storages", "\x80\x02K" + little(0, 1) + ".\x80\x02].")
                             + tarMember("tensors", "\x80\x02K" + little(0, 1) + '.') + tarMember("pickle", many + "e.")
