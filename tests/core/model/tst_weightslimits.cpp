@@ -298,7 +298,7 @@ void WeightsLimitsTest::packedStorages()
 /// What is packed is looked at before memory is taken for what it claims to be.
 void WeightsLimitsTest::packedClaims()
 {
-    constexpr int elements = 500'000'000;
+    constexpr int elements = 50'000'000;
     ZipRecord claim;
     claim.name = "archive/data/0";
     claim.packed = QByteArray(2'000'000, '\xff');
