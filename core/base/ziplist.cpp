@@ -183,12 +183,12 @@ std::optional<ZipEntry> takeZipEntry(std::string_view &list)
     return entry;
 }
 
-std::optional<std::size_t> zipDataOffset(std::string_view local, const ZipEntry &entry)
+std::optional<std::size_t> zipDataOffset(std::string_view local, std::uint16_t method, std::uint16_t nameBytes)
 {
-    if (local.size() < zipLocalBytes || u32(local, 0) != localMark || u16(local, 8) != entry.method
-        || u16(local, 26) != entry.nameBytes)
+    if (local.size() < zipLocalBytes || u32(local, 0) != localMark || u16(local, 8) != method
+        || u16(local, 26) != nameBytes)
         return {};
-    return zipLocalBytes + entry.nameBytes + u16(local, 28);
+    return zipLocalBytes + nameBytes + u16(local, 28);
 }
 
 bool canHold(const ZipEntry &entry)

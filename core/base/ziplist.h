@@ -52,9 +52,9 @@ bool hasZipEntry(std::string_view list);
 bool isZipCount(const ZipList &list, std::uint64_t entries);
 
 constexpr std::size_t zipLocalBytes = 30;
-/// Bytes between a record's begin and its data, from the first 30 of it. None: they are not the header of
-/// that entry.
-std::optional<std::size_t> zipDataOffset(std::string_view local, const ZipEntry &entry);
+/// Bytes between a record's begin and its data, from the first 30 of it. None: they are not the header of an
+/// entry with this method and length of name.
+std::optional<std::size_t> zipDataOffset(std::string_view local, std::uint16_t method, std::uint16_t nameBytes);
 /// Whether sizes are possible: stored as they are, or deflated, which never gives more than 1032 bytes for one.
 bool canHold(const ZipEntry &entry);
 

@@ -69,12 +69,8 @@ Result<Found> lookIntoDirectory(const fs::path &folder, const QString &architect
             .atParameter(QStringLiteral("architecture"));
     TW_ASSIGN(file, modelWeightsFile(folder));
     found.weightsFile = file;
-    TW_ASSIGN(weights, wholly ? readModelWeights(folder) : readWeights(file));
+    TW_ASSIGN(weights, wholly ? readModelWeights(folder, &found.warnings) : readWeights(file));
     TW_TRY(checkWeights(info.config, weights));
-    if (wholly) {
-        TW_ASSIGN(differences, checkModelHashes(folder));
-        found.warnings += differences;
-    }
     found.tensors = weights.size();
     found.report.format = QStringLiteral("model directory");
     found.config = info.config;

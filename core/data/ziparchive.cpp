@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/base/ziplist.h"
 #include "core/data/archiveformats.h"
 #include "core/data/decoders.h"
 
@@ -13,14 +14,8 @@ namespace tw {
 
 namespace {
 
-constexpr std::size_t LocalBytes = 30;
 /// Usual length of what stands between a member's name and its bytes: read with them in one go.
 constexpr std::size_t UsualExtra = 64;
-
-std::size_t shortAt(const std::uint8_t *bytes)
-{
-    return std::size_t(bytes[0] | bytes[1] << 8);
-}
 
 /// What one thread needs at a time: the unpacker and room for the packed bytes.
 struct Handle
@@ -72,16 +67,17 @@ private:
     Result<std::size_t> readPacked(const ArchiveMember &member, const std::string &shown, std::size_t count,
                                    std::vector<std::uint8_t> &room) const
     {
-        const std::size_t named = LocalBytes + member.nameBytes;
+        const std::size_t named = zipLocalBytes + member.nameBytes;
         room.resize(named + UsualExtra + count);
         const std::int64_t got = readAt(m_descriptor.get(), member.place, room.data(), room.size());
         if (got < 0)
             return imageError(shown, QString::fromLocal8Bit(std::strerror(errno)));
         // Its header must be that of the list of contents.
-        if (got < std::int64_t(named) || std::memcmp(room.data(), "PK\3\4", 4) != 0
-            || shortAt(room.data() + 8) != member.method || shortAt(room.data() + 26) != member.nameBytes)
+        const std::string_view local(reinterpret_cast<const char *>(room.data()), zipLocalBytes);
+        const auto offset = zipDataOffset(local, member.method, member.nameBytes);
+        if (got < std::int64_t(named) || !offset)
             return imageError(shown, QStringLiteral("its place in the archive is damaged"));
-        const std::size_t begin = named + shortAt(room.data() + 28);
+        const std::size_t begin = *offset;
         if (begin + count > room.size()) {
             const std::size_t have = std::size_t(got);
             room.resize(begin + count);

@@ -57,6 +57,24 @@ Error hashDiffers(const fs::path &file)
         QT_TRANSLATE_NOOP("Error", "The file was changed or damaged; copy the whole model directory again."));
 }
 
+/// A sentence where the file is not there or not the one of that hash; empty: none is stated.
+Result<void> addDifference(const fs::path &folder, const char *name, const QByteArray &expected, QStringList &warnings)
+{
+    if (expected.isEmpty())
+        return {};
+    std::error_code unknown;
+    if (!fs::exists(folder / name, unknown)) {
+        warnings += QStringLiteral("model.json states a %1, which is not there.").arg(QLatin1String(name));
+        return {};
+    }
+    TW_ASSIGN(found, sha256OfFile(folder / name, errors::InvalidModelDirectory));
+    if (found != expected)
+        warnings += QStringLiteral("%1 is not the file that model.json was written for: its SHA-256 is %2, "
+                                   "stated is %3.")
+                        .arg(QLatin1String(name), QString::fromLatin1(found), QString::fromLatin1(expected));
+    return {};
+}
+
 } // namespace
 
 Result<void> writeModelDirectory(const fs::path &folder, const ModelInfo &info, const StateDict &weights,
@@ -99,16 +117,20 @@ Result<fs::path> modelWeightsFile(const fs::path &folder)
                      {displayPath(folder)}, QT_TRANSLATE_NOOP("Error", "Copy the whole model directory again."));
 }
 
-Result<StateDict> readModelWeights(const fs::path &folder)
+Result<StateDict> readModelWeights(const fs::path &folder, QStringList *others)
 {
     TW_ASSIGN(hashes, readWeightsHashes(folder));
     TW_ASSIGN(file, modelWeightsFile(folder));
-    const QByteArray &expected = file.extension() == ".pth" ? hashes.pth : hashes.safetensors;
+    const bool isPth = file.extension() == ".pth";
+    const QByteArray &expected = isPth ? hashes.pth : hashes.safetensors;
     if (!expected.isEmpty()) {
         TW_ASSIGN(found, sha256OfFile(file, errors::InvalidModelDirectory));
         if (found != expected)
             return hashDiffers(file);
     }
+    if (others)
+        TW_TRY(addDifference(folder, isPth ? "weights.safetensors" : "weights.pth",
+                             isPth ? hashes.safetensors : hashes.pth, *others));
     return readWeights(file);
 }
 
@@ -116,21 +138,8 @@ Result<QStringList> checkModelHashes(const fs::path &folder)
 {
     TW_ASSIGN(hashes, readWeightsHashes(folder));
     QStringList warnings;
-    std::error_code unknown;
-    for (const auto &[name, expected] :
-         {std::pair("weights.pth", hashes.pth), std::pair("weights.safetensors", hashes.safetensors)}) {
-        if (expected.isEmpty())
-            continue;
-        if (!fs::exists(folder / name, unknown)) {
-            warnings += QStringLiteral("model.json states a %1, which is not there.").arg(QLatin1String(name));
-            continue;
-        }
-        TW_ASSIGN(found, sha256OfFile(folder / name, errors::InvalidModelDirectory));
-        if (found != expected)
-            warnings += QStringLiteral("%1 is not the file that model.json was written for: its SHA-256 is %2, "
-                                       "stated is %3.")
-                            .arg(QLatin1String(name), QString::fromLatin1(found), QString::fromLatin1(expected));
-    }
+    TW_TRY(addDifference(folder, "weights.pth", hashes.pth, warnings));
+    TW_TRY(addDifference(folder, "weights.safetensors", hashes.safetensors, warnings));
     return warnings;
 }
 

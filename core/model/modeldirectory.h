@@ -71,8 +71,9 @@ bool isModelDirectory(const fs::path &folder);
 Result<ModelInfo> readModelInfo(const fs::path &folder);
 /// The weights file that readModelWeights() reads: weights.safetensors, else weights.pth.
 Result<fs::path> modelWeightsFile(const fs::path &folder);
-/// Its tensors, the hash checked against model.json. InvalidModelDirectoryError.
-Result<StateDict> readModelWeights(const fs::path &folder);
+/// Its tensors, the hash checked against model.json. InvalidModelDirectoryError. With `others`, what
+/// checkModelHashes() says of the other weights file.
+Result<StateDict> readModelWeights(const fs::path &folder, QStringList *others = nullptr);
 /// A sentence for each weights file whose SHA-256 is another than model.json states, or that it states
 /// and the folder lacks while the other one is there.
 Result<QStringList> checkModelHashes(const fs::path &folder);

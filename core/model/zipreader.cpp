@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <string_view>
 
 namespace tw {
 
@@ -36,8 +37,8 @@ std::optional<std::span<const std::byte>> packedBytes(std::span<const std::byte>
     if (entry.offset > file.size())
         return {};
     const auto rest = file.subspan(entry.offset);
-    const auto before =
-        zipDataOffset({reinterpret_cast<const char *>(rest.data()), std::min(rest.size(), zipLocalBytes)}, entry);
+    const std::string_view local(reinterpret_cast<const char *>(rest.data()), std::min(rest.size(), zipLocalBytes));
+    const auto before = zipDataOffset(local, entry.method, entry.nameBytes);
     if (!before || *before > rest.size() || entry.packed > rest.size() - *before)
         return {};
     return rest.subspan(*before, entry.packed);

@@ -92,14 +92,12 @@ Result<void> adaptInput(InitialWeights &initial, const Architecture &architectur
         if (blob.name != input.name || blob.shape.size() != 4 || blob.shape[1] == channels
             || !isInputCount(blob.shape[1]) || !at::isFloatingType(viewOf(blob).scalar_type()))
             continue;
-        const QString note =
-            channels == 1 ? QStringLiteral("The first convolution of %1 is for %2 channels; their sum is taken for the "
-                                           "one that %3 reads here.")
-                          : QStringLiteral("The first convolution of %1 is for %2 channels; they are repeated and "
-                                           "scaled for the %4 that %3 reads here.");
-        const QString given = QString::number(blob.shape[1]), count = QString::number(channels);
-        initial.notes +=
-            channels == 1 ? note.arg(what, given, architecture.name) : note.arg(what, given, architecture.name, count);
+        const QString taken =
+            channels == 1 ? QStringLiteral("their sum is taken for the one that %1 reads here.").arg(architecture.name)
+                          : QStringLiteral("they are repeated and scaled for the %1 that %2 reads here.")
+                                .arg(QString::number(channels), architecture.name);
+        initial.notes += QStringLiteral("The first convolution of %1 is for %2 channels; %3")
+                             .arg(what, QString::number(blob.shape[1]), taken);
         blob = blobOf(blob.name, forInputs(viewOf(blob), channels));
     }
     return {};
@@ -419,9 +417,9 @@ Result<StateDict> fittedWeights(const ModelConfig &config, const StateDict &weig
 {
     return guarded([&]() -> Result<StateDict> {
         TW_ASSIGN(network, makeNetwork(config, TensorPlace::ShapesOnly));
-        const ImportOptions options = initialweights::lenient({});
-        if (const QString mismatch = weightsMismatch(*network, weights, options); !mismatch.isEmpty())
-            return weightsMismatchError(what, mismatch, options.network);
+        if (const QString mismatch = weightsMismatch(*network, weights, initialweights::lenient({}));
+            !mismatch.isEmpty())
+            return weightsMismatchError(what, mismatch);
         return arrangedWeights(*network, weights);
     });
 }

@@ -112,12 +112,13 @@ Result<void> TrainingRun::checkImages()
 
 Result<void> TrainingRun::checkInputSizes()
 {
-    if (!m_architecture->readsOneSize() && std::min(m_info.height, m_info.width) < m_architecture->minimumSize)
+    if (!m_architecture->readsOneSize()) {
+        if (std::min(m_info.height, m_info.width) >= m_architecture->minimumSize)
+            return {};
         return makeError(errors::InvalidDataset, QT_TRANSLATE_NOOP("Error", "%1 cannot read images of %2×%3 pixels."),
                          {m_architecture->name, QString::number(m_info.width), QString::number(m_info.height)},
                          QT_TRANSLATE_NOOP("Error", "Use larger images or another network."));
-    if (!m_architecture->readsOneSize())
-        return {};
+    }
     // Given with initial weights, whose dense layers fit that size alone; a square one is always known.
     const QJsonObject &given = m_spec.model.config.arguments;
     const auto square = m_architecture->squareInput ? onlySize(*m_architecture, m_info.config) : std::nullopt;

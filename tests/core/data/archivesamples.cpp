@@ -100,7 +100,9 @@ QByteArray tarHeader(const std::string &name, char kind, const QByteArray &targe
 void writeZip(const fs::path &file, const std::vector<Packed> &members)
 {
     QByteArray out, contents;
+    std::vector<quint32> places;
     for (const Packed &member : members) {
+        places.push_back(quint32(out.size()));
         const QByteArray data = member.deflated ? deflated(member.bytes) : member.bytes;
         const QByteArray fields = commonFields(member, data.size());
         number(contents, 0x02014b50, 4);
@@ -109,7 +111,7 @@ void writeZip(const fs::path &file, const std::vector<Packed> &members)
         number(contents, 0, 4);
         number(contents, 0, 2);
         number(contents, member.kind == '2' ? 0120777U << 16 : 0100644U << 16, 4);
-        number(contents, quint32(out.size()), 4);
+        number(contents, member.recordOf < 0 ? places.back() : places[std::size_t(member.recordOf)], 4);
         contents += QByteArray::fromStdString(member.name);
         number(out, 0x04034b50, 4);
         out += fields + QByteArray::fromStdString(member.name) + data;

@@ -20,7 +20,8 @@ struct Packed
     int claimedBytes = -1; ///< of a zip: in place of the true size
     bool wrongChecksum = false;
     bool deflated = true;
-    int host = 3; ///< of a zip: 3 Unix, 0 DOS
+    int host = 3;      ///< of a zip: 3 Unix, 0 DOS
+    int recordOf = -1; ///< of a zip: the list names the record of this member, by number, in place of its own
 };
 
 void writeZip(const fs::path &file, const std::vector<Packed> &members);
